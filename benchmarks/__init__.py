@@ -1,0 +1,1 @@
+"""Workloads and timing: figures that are ratios measured side by side in one run."""

@@ -1,0 +1,1 @@
+"""Numbered schema revisions as literal DDL; only `env.py` knows the declared tables."""

@@ -1,0 +1,1 @@
+"""Device plugins that Rebind brings along."""

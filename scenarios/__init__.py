@@ -1,0 +1,1 @@
+"""Scenario files: their schema, their reading, replay and expectations."""

@@ -1,0 +1,19 @@
+"""The defaults of Rebind, each stated once (details 13).
+
+A value is taken from the flag, else from the `REBIND_*` environment variable, else from the
+configuration file, else from here; the command line does the looking up.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+API_VERSION: Final = "rebind.internal/v1alpha1"
+DEFAULT_DATABASE_URL: Final = "sqlite:///rebind.db"
+DEFAULT_ROOT_DIR: Final = "./rebind-run"
+DEFAULT_KUBELET_VERSION: Final = "1.36.2"
+DEFAULT_PERSISTENCE: Final = "database"
+DEFAULT_DURABILITY: Final = "full"
+CHECKPOINT_FILE_NAME: Final = "kubelet_internal_checkpoint"
+CHECKPOINT_SIZE_MAX: Final = 64 * 1024 * 1024
+"""Largest checkpoint file that is read, in bytes (details 18)."""

@@ -1,0 +1,67 @@
+"""Pods and containers, reduced to what the device manager looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NewType
+
+from simulator.core.instants import Instant
+from simulator.core.resources import ResourceName
+
+PodUid = NewType("PodUid", str)
+"""A pod's UID: what the kubelet and the checkpoint know a pod by."""
+
+ContainerName = NewType("ContainerName", str)
+"""A container's name, unique within its pod."""
+
+
+class ContainerKind(Enum):
+    """How a container's devices are shared with the others of its pod (S3.2, S3.3)."""
+
+    INIT = "init"
+    SIDECAR = "sidecar"
+    REGULAR = "regular"
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """One container.
+
+    Attributes:
+        name: Unique within the pod.
+        limits: Whole numbers by resource, in the order of the manifest. The device manager looks at
+            limits only (S3.5).
+        kind: Plain init container, restartable init container (sidecar), or regular.
+        claimed_resources: Resources that a DRA claim serves instead (S3.6).
+    """
+
+    name: ContainerName
+    limits: tuple[tuple[ResourceName, int], ...] = ()
+    kind: ContainerKind = ContainerKind.REGULAR
+    claimed_resources: frozenset[ResourceName] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """One pod.
+
+    Attributes:
+        uid: Identity across restarts.
+        init_containers: In spec order; kinds INIT and SIDECAR.
+        containers: In spec order; kind REGULAR.
+        created: Creation time; the first batch after a start is sorted by it (S5.7).
+    """
+
+    uid: PodUid
+    name: str
+    namespace: str = "default"
+    init_containers: tuple[Container, ...] = ()
+    containers: tuple[Container, ...] = ()
+    created: Instant = field(default=Instant(0), compare=False)
+
+    def all_containers(self) -> Iterator[Container]:
+        """Iterate in the order of admission: init containers, then regular ones (S3.1)."""
+        yield from self.init_containers
+        yield from self.containers

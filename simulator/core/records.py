@@ -1,0 +1,288 @@
+"""What happened, as typed values.
+
+Transcript, verdict table, history, logs and reports are views of these records. A record says what
+a reader of a node's log would want to know, in the kubelet's words, and nothing about how it will
+be shown. Drivers stamp each record with time and node (`Stamped`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.core.devices import Device, DeviceId, DevicesPerNuma
+from simulator.core.instants import Instant
+from simulator.core.pods import ContainerName, PodUid
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import NodeName
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Base of all records; its class name is the record's type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamped:
+    """A record with its place: when and on which node it happened."""
+
+    at: Instant
+    node: NodeName
+    record: Record
+
+
+# Device manager (written by simulator.core)
+
+
+@dataclass(frozen=True, slots=True)
+class ManagerStarted(Record):
+    """The device manager restored its state (S2.8, S4.12).
+
+    Attributes:
+        source: `checkpoint`, `database` or `nothing`.
+        bindings: Number of restored device bindings.
+        skipped: Entries left out because their response cannot be decoded (S4.13).
+        error: Why the state could not be read; empty when it could.
+    """
+
+    source: str
+    bindings: int
+    skipped: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRegistered(Record):
+    """The endpoint of a resource was replaced by a new one (S1.12.7)."""
+
+    resource: ResourceName
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationRefused(Record):
+    """A Register request was answered with an error (S1.12)."""
+
+    resource: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PluginDisconnected(Record):
+    """A resource's stream ended; its devices are unhealthy from now on (S2.6)."""
+
+    resource: ResourceName
+
+
+@dataclass(frozen=True, slots=True)
+class DevicesListed(Record):
+    """A ListAndWatch message was folded in (S1.18)."""
+
+    resource: ResourceName
+    devices: tuple[Device, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceExpired(Record):
+    """A resource's endpoint was away longer than the grace period (S2.10)."""
+
+    resource: ResourceName
+
+
+@dataclass(frozen=True, slots=True)
+class PluginCalled(Record):
+    """A plugin call was answered.
+
+    Attributes:
+        rpc: `Allocate`, `GetPreferredAllocation` or `PreStartContainer`.
+        error: Empty on success.
+    """
+
+    rpc: str
+    resource: ResourceName
+    pod: PodUid
+    container: ContainerName
+    devices: tuple[DeviceId, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DevicesAllocated(Record):
+    """A container got devices of one resource (S3.14)."""
+
+    pod: PodUid
+    container: ContainerName
+    resource: ResourceName
+    devices: DevicesPerNuma
+
+
+@dataclass(frozen=True, slots=True)
+class DevicesReleased(Record):
+    """The records of pods that are no longer active were dropped (S6.1)."""
+
+    pods: tuple[PodUid, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationLeaked(Record):
+    """A failed call left ids reserved that no pod holds (S3.13, S3.18, S6.4)."""
+
+    resource: ResourceName
+    devices: tuple[DeviceId, ...]
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class HealthUpdated(Record):
+    """The health of devices of these pods changed; the kubelet syncs them (S9.6)."""
+
+    pods: tuple[PodUid, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateWritten(Record):
+    """A checkpoint write or a commit was acknowledged or failed.
+
+    Attributes:
+        target: `checkpoint` or `database`.
+        cause: Why it was written.
+        size: Bytes of the file, or number of transitions of the commit.
+        error: Empty on success.
+    """
+
+    target: str
+    cause: str
+    size: int
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KubeletPanicked(Record):
+    """The real kubelet of this version dereferences nil here and exits (S3.14, S7.7).
+
+    Attributes:
+        rule: The rule id.
+        detail: What was missing.
+    """
+
+    rule: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionDecided(Record):
+    """A pod was admitted or refused by the device manager's handler (S5.7, S13)."""
+
+    pod: PodUid
+    admitted: bool
+    reason: str = ""
+    message: str = ""
+    waiting: bool = False
+
+
+# Machine and cluster (written by simulator.engine)
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone(Record):
+    """A scenario's step completed."""
+
+    step: str
+
+
+@dataclass(frozen=True, slots=True)
+class KubeletStarted(Record):
+    """The kubelet process started with this version and boot id."""
+
+    version: str
+    boot_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class KubeletStopped(Record):
+    """The kubelet process ended: `stopped`, `crashed`, `reboot` or `power cut`."""
+
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class KubeletStartFailed(Record):
+    """The kubelet could not start and stays down."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PodPhaseChanged(Record):
+    """A pod's status as it stands in the API."""
+
+    pod: PodUid
+    name: str
+    phase: str
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PodDeleted(Record):
+    """A pod is gone from the API."""
+
+    pod: PodUid
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerChanged(Record):
+    """A container started, exited or was killed; `devices` is what its process was given.
+
+    Attributes:
+        state: `running`, `exited`, `killed` or `waiting`.
+        message: The waiting reason or the cause of the exit.
+        devices: Resource to ids with which the process was started.
+    """
+
+    pod: PodUid
+    container: ContainerName
+    state: str
+    message: str = ""
+    devices: tuple[tuple[ResourceName, tuple[DeviceId, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeStatusReported(Record):
+    """The Node object's capacity and allocatable changed (S2.13, S2.15)."""
+
+    capacity: tuple[tuple[ResourceName, int], ...]
+    allocatable: tuple[tuple[ResourceName, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventEmitted(Record):
+    """A Kubernetes event."""
+
+    severity: str
+    reason: str
+    message: str
+    pod: PodUid | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FaultInjected(Record):
+    """The scenario broke something: disk full, power cut, damaged file, ..."""
+
+    fault: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InvariantViolated(Record):
+    """Something that must always hold does not (persistence-designs 3.4).
+
+    Attributes:
+        invariant: `I1` to `I5` or a name.
+        detail: The values that contradict each other.
+        by_kubelet: Whether the kubelet's own decision breaks it, whatever the persistence
+            (S6.5, S5.10).
+    """
+
+    invariant: str
+    detail: str
+    by_kubelet: bool = False

@@ -1,0 +1,160 @@
+"""Changes of a node's durable state, as values; and that state as it is loaded.
+
+The persistence strategies produce transitions, the store applies them. One transition is applied
+whole or not at all, gets one revision, and is one row of the history (design: "The store").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NewType
+
+from simulator.core.devices import Device, DeviceId, DevicesPerNuma
+from simulator.core.instants import Instant
+from simulator.core.pods import ContainerName, PodUid
+from simulator.core.resources import ResourceName
+
+NodeName = NewType("NodeName", str)
+"""A node's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodIdentity:
+    """A pod as the store knows it; a checkpoint has only uids, so the names may be empty."""
+
+    uid: PodUid
+    namespace: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceBinding:
+    """The devices of one resource that one container holds.
+
+    Attributes:
+        devices: Ids by NUMA node, as recorded at allocation (S2.2).
+        response: The serialized ContainerAllocateResponse; None when absent (S4.8).
+    """
+
+    pod: PodUid
+    container: ContainerName
+    resource: ResourceName
+    devices: DevicesPerNuma
+    response: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBooted:
+    """The node started with a new boot id."""
+
+    node: NodeName
+    at: Instant
+    boot_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DevicesReported:
+    """A ListAndWatch message: the complete device list of a resource (S1.17)."""
+
+    node: NodeName
+    at: Instant
+    resource: ResourceName
+    devices: tuple[Device, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRemoved:
+    """The grace period of a resource's endpoint is over and the resource was dropped (S2.10)."""
+
+    node: NodeName
+    at: Instant
+    resource: ResourceName
+
+
+@dataclass(frozen=True, slots=True)
+class PodAdmitted:
+    """A pod was admitted; the bindings are those that this admission added.
+
+    A device may stand under several containers of one pod (init container reuse, S3.2); a device
+    held by another pod makes the store refuse the whole transition.
+    """
+
+    node: NodeName
+    at: Instant
+    pod: PodIdentity
+    bindings: tuple[DeviceBinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PodRejected:
+    """A pod was refused; it holds nothing, the history keeps the reason."""
+
+    node: NodeName
+    at: Instant
+    pod: PodIdentity
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PodsReleased:
+    """Pods that are no longer active gave their devices back (UpdateAllocatedDevices, S6.1)."""
+
+    node: NodeName
+    at: Instant
+    pods: tuple[PodUid, ...]
+
+
+class OnConflict(Enum):
+    """What an import does with a device that stands under two pods."""
+
+    REFUSE = "refuse"
+    KEEP = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointImported:
+    """A checkpoint file became the node's state.
+
+    Attributes:
+        content: The file's bytes; export returns them while the node is unchanged.
+        bindings: In file order, the skipped entries (S4.13) left out.
+        registered: Resource to ids as in the file, in file order of keys.
+        replace: Whether other state of the node may be dropped.
+    """
+
+    node: NodeName
+    at: Instant
+    content: bytes
+    bindings: tuple[DeviceBinding, ...]
+    registered: tuple[tuple[ResourceName, tuple[DeviceId, ...]], ...]
+    on_conflict: OnConflict = OnConflict.REFUSE
+    replace: bool = False
+
+
+Transition = (
+    NodeBooted
+    | DevicesReported
+    | ResourceRemoved
+    | PodAdmitted
+    | PodRejected
+    | PodsReleased
+    | CheckpointImported
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """What the store knows of a node, in a form from which the device manager starts.
+
+    Attributes:
+        revision: The store's revision of the node's last change; 0 for an unknown node.
+        bindings: In the order in which they were stored.
+        registered: Resources with an endpoint, to be restored as stopped (S2.8).
+    """
+
+    node: NodeName
+    revision: int
+    bindings: tuple[DeviceBinding, ...]
+    registered: tuple[ResourceName, ...]

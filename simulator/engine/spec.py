@@ -1,0 +1,132 @@
+"""What a simulated run starts from: one combination of version, persistence and readmission.
+
+Scenario files are turned into these values by `scenarios`; nothing here knows YAML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from simulator.core.behavior import Readmission, Reservations
+from simulator.core.devices import Device
+from simulator.core.instants import MILLISECOND, SECOND, Duration
+from simulator.core.pods import Pod
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import NodeName
+
+
+class Controller(Enum):
+    """Who replaces a pod that ends (S5.11)."""
+
+    NONE = "none"
+    REPLICA_SET = "replicaSet"
+    JOB = "job"
+
+
+class Durability(Enum):
+    """What a power cut may take: nothing acknowledged (`full`), the last commits, or anything."""
+
+    FULL = "full"
+    NORMAL = "normal"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSpec:
+    """One simulated node.
+
+    Attributes:
+        checkpoint: Content of the checkpoint file at the start, if any.
+        pods: Pods whose uids the checkpoint names and which are bound to the node at the start.
+    """
+
+    name: NodeName
+    numa_nodes: int = 0
+    topology_manager_policy: str = "none"
+    topology_manager_scope: str = "container"
+    checkpoint: bytes | None = None
+    pods: tuple[Pod, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PluginLatency:
+    """How long each call takes in virtual time."""
+
+    allocate: Duration = Duration(2 * MILLISECOND)
+    preferred_allocation: Duration = Duration(1 * MILLISECOND)
+    pre_start: Duration = Duration(1 * MILLISECOND)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSpec:
+    """One device plugin of one node.
+
+    Attributes:
+        devices: The list it reports when it starts.
+        devices_after_reboot: The list it reports after a reboot; None for the same one.
+        reregister_after: Delay from the removal of its socket (a kubelet start, S1.10) to its
+            Register call; None when it does not come back by itself.
+        starts_after_boot: Delay from boot to its Register call; None when a step starts it.
+        response_envs: Whether Allocate answers with an env variable beside the device nodes.
+        fail_allocate: Error text with which every Allocate fails; empty for success.
+    """
+
+    name: str
+    node: NodeName
+    resource: ResourceName
+    devices: tuple[Device, ...]
+    devices_after_reboot: tuple[Device, ...] | None = None
+    pre_start_required: bool = False
+    preferred_allocation: bool = False
+    reregister_after: Duration | None = Duration(SECOND)
+    starts_after_boot: Duration | None = None
+    latency: PluginLatency = field(default_factory=PluginLatency)
+    response_envs: bool = True
+    fail_allocate: str = ""
+    empty_allocate: bool = False
+    fail_preferred: str = ""
+    fail_pre_start: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PodSpec:
+    """A pod that a step may create.
+
+    Attributes:
+        pod: Template; uid and creation time are given when it is created.
+        restart_policy: `Always`, `OnFailure` or `Never`.
+        termination_grace: From deletion to the end of its containers.
+    """
+
+    name: str
+    pod: Pod
+    node: NodeName | None = None
+    controller: Controller = Controller.NONE
+    restart_policy: str = "Always"
+    termination_grace: Duration = Duration(30 * SECOND)
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationSpec:
+    """One run, all choices made.
+
+    Attributes:
+        choice: `sorted` or `random` (from the seed).
+        reservations: None for the persistence's default.
+        persistence_options: E.g. `{"dirFsync": True}` as sorted pairs.
+        added_fsync: Extra time that every fsync takes.
+    """
+
+    nodes: tuple[NodeSpec, ...]
+    plugins: tuple[PluginSpec, ...] = ()
+    pods: tuple[PodSpec, ...] = ()
+    kubelet_version: str = "1.36.2"
+    persistence: str = "database"
+    persistence_options: tuple[tuple[str, bool], ...] = ()
+    readmission: Readmission = Readmission.UPSTREAM
+    reservations: Reservations | None = None
+    durability: Durability = Durability.FULL
+    choice: str = "sorted"
+    seed: int = 0
+    added_fsync: Duration = Duration(0)

@@ -1,0 +1,129 @@
+"""The error tree of Rebind.
+
+Errors are grouped by what the catcher does; every attribute holds the data and the message states
+what was asked, what was found, and what to do next. A refused admission is not an error: it is a
+`simulator.core.refusals.Refusal`.
+
+RebindError
+├─ ConfigError
+├─ RegistrationError      UnsupportedVersionError, InvalidResourceNameError, InvalidEndpointError
+├─ PluginError            EndpointStoppedError, PluginCallError, PluginTimeoutError,
+│                         MalformedReplyError
+├─ CheckpointError        CorruptCheckpointError, UnknownCheckpointVersionError,
+│                         ForeignCheckpointError
+├─ StoreError             SchemaOutOfDateError, HolderConflictError, StoreUnavailableError,
+│                         WriterLockedError
+├─ ApiError
+└─ InputError             ScenarioError, ManifestError
+
+Exit codes belong to the command line alone (`simulator.cli`).
+"""
+
+from __future__ import annotations
+
+
+class RebindError(Exception):
+    """Something that was asked of Rebind cannot be done."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message if message is not None else (self.__doc__ or "").strip())
+
+
+class ConfigError(RebindError):
+    """A flag, environment variable or configuration file has an unusable value."""
+
+
+class RegistrationError(RebindError):
+    """A device plugin's Register request cannot be accepted (S1.12)."""
+
+
+class UnsupportedVersionError(RegistrationError):
+    """The plugin asked for a device plugin API version other than v1beta1 (S1.12.2)."""
+
+
+class InvalidResourceNameError(RegistrationError):
+    """A resource name is not an extended resource name (S1.15)."""
+
+
+class InvalidEndpointError(RegistrationError):
+    """A plugin endpoint cannot be used."""
+
+
+class PluginError(RebindError):
+    """A call to a device plugin did not give a usable answer."""
+
+
+class EndpointStoppedError(PluginError):
+    """The endpoint has a stop time, so the call failed without being sent (S1.27)."""
+
+
+class PluginCallError(PluginError):
+    """The plugin answered with an error."""
+
+
+class PluginTimeoutError(PluginError):
+    """The plugin did not answer in time."""
+
+
+class MalformedReplyError(PluginError):
+    """The plugin's answer cannot be decoded."""
+
+
+class CheckpointError(RebindError):
+    """A checkpoint file cannot be used."""
+
+
+class CorruptCheckpointError(CheckpointError):
+    """The checkpoint does not match its checksum, or is not what a kubelet writes."""
+
+
+class UnknownCheckpointVersionError(CheckpointError):
+    """The checkpoint has a format that this kubelet version does not read."""
+
+
+class ForeignCheckpointError(CheckpointError):
+    """The file is the checkpoint of another kubelet manager."""
+
+
+class StoreError(RebindError):
+    """The database did not do what was asked; nothing was changed."""
+
+
+class SchemaOutOfDateError(StoreError):
+    """The database has another schema revision than this program."""
+
+
+class HolderConflictError(StoreError):
+    """A device is already held by another pod."""
+
+
+class StoreUnavailableError(StoreError):
+    """The database cannot be reached, is full, damaged or read-only."""
+
+
+class WriterLockedError(StoreError):
+    """Another process is the writer of this database."""
+
+
+class ApiError(RebindError):
+    """The API server refused a request."""
+
+
+class InputError(RebindError):
+    """A file given by the user is not valid; the message begins with path:line:column."""
+
+    def __init__(self, message: str, *, path: str = "", line: int = 0, column: int = 0) -> None:
+        self.path = path
+        self.line = line
+        self.column = column
+        self.reason = message
+        place = ":".join(str(part) for part in (path, line, column) if part)
+        super().__init__(f"{place}: {message}" if place else message)
+
+
+class ScenarioError(InputError):
+    """A scenario file is not valid."""
+
+
+class ManifestError(InputError):
+    """A Kubernetes manifest is not valid."""

@@ -1,0 +1,179 @@
+"""What the drivers need from the outside: the promises that adapters keep.
+
+Terms are the domain's; no SQL, socket or file type appears in a signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from simulator.core.calls import PluginCall, PluginReply
+from simulator.core.devices import DeviceId
+from simulator.core.instants import Instant
+from simulator.core.pods import ContainerName, PodUid
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import NodeName, NodeState, PodIdentity, Transition
+
+
+class Clock(Protocol):
+    """Where `now` comes from."""
+
+    def now(self) -> Instant:
+        """Return the present instant."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A transition is durable.
+
+    Attributes:
+        revision: Strictly increasing over the whole store; an import of what the node already has
+            returns the node's present revision.
+    """
+
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A transition was refused and changed nothing; its neighbours in the batch are not affected.
+
+    Attributes:
+        message: e.g. `device <id> of <resource> is held by pod <uid>`.
+    """
+
+    message: str
+
+
+Outcome = Committed | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Who holds, or held, a device.
+
+    Attributes:
+        since_revision, since: When the holding began.
+        until_revision, until: When it ended; None while it lasts.
+        boot_id: The node's boot during which it began; empty when unknown.
+        disputed: Kept by an import although another pod holds the same device.
+    """
+
+    node: NodeName
+    resource: ResourceName
+    device: DeviceId
+    pod: PodIdentity
+    containers: tuple[ContainerName, ...]
+    since_revision: int
+    since: Instant
+    until_revision: int | None
+    until: Instant | None
+    boot_id: str
+    disputed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row of the history: one transition.
+
+    Attributes:
+        kind: The transition's name, e.g. `PodAdmitted`.
+        detail: One line for people.
+    """
+
+    revision: int
+    at: Instant
+    node: NodeName
+    kind: str
+    pod: PodUid | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSummary:
+    """A node as `rebind get nodes` shows it, one entry for each resource."""
+
+    node: NodeName
+    revision: int
+    boot_id: str
+    pods: int
+    resources: tuple[ResourceSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceSummary:
+    """Counts of one resource on one node."""
+
+    resource: ResourceName
+    devices: int
+    healthy: int
+    held: int
+    registered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedCheckpoint:
+    """The last imported file of a node.
+
+    Attributes:
+        content: Its bytes.
+        revision: The node's revision right after the import.
+    """
+
+    content: bytes
+    revision: int
+
+
+class Store(Protocol):
+    """Where device bindings live.
+
+    `apply` is one durable unit: when it returns, every `Committed` transition is durable, in the
+    durability class of the store. A `StoreError` means that none of the batch was applied.
+    """
+
+    def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
+        """Apply a batch with one commit; outcomes in order, a refusal for its own transition."""
+        ...
+
+    def load(self, node: NodeName) -> NodeState:
+        """Return a node's state; an unknown node has revision 0 and nothing else."""
+        ...
+
+    def nodes(self) -> list[NodeSummary]:
+        """Return all nodes, by name."""
+        ...
+
+    def holders(
+        self, *, node: NodeName | None = None, device: DeviceId | None = None, past: bool = False
+    ) -> list[Holding]:
+        """Return holdings, those that ended too if `past`, by node, resource, device, since."""
+        ...
+
+    def history(
+        self,
+        *,
+        node: NodeName | None = None,
+        pod: PodUid | None = None,
+        until_revision: int | None = None,
+    ) -> list[Change]:
+        """Return changes in order of revision."""
+        ...
+
+    def imported_checkpoint(self, node: NodeName) -> ImportedCheckpoint | None:
+        """Return the file last imported for the node, if any."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database; further calls are misuse."""
+        ...
+
+
+class PluginModel(Protocol):
+    """How a device plugin answers in virtual time."""
+
+    def answer(self, call: PluginCall) -> PluginReply:
+        """Return the reply that this plugin gives to `call`."""
+        ...

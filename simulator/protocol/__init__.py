@@ -1,0 +1,1 @@
+"""Generated protobuf code of the device plugin and PodResources APIs."""

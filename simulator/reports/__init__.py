@@ -1,0 +1,1 @@
+"""Views of records and verdicts: transcript, table, JSON, JUnit XML."""

@@ -1,0 +1,1 @@
+"""The database: tables, the committer, and the store that the ports promise."""
