@@ -3,3 +3,9 @@
 `simulator.core` decides, `simulator.engine` drives it in virtual time, `store` keeps what was
 decided, `scenarios` describes what happens to a node, and `simulator.cli` is the way in.
 """
+
+from __future__ import annotations
+
+from typing import Final
+
+__version__: Final = "0.1.0"

@@ -1,0 +1,7 @@
+"""`python -m simulator.cli` is `rebind`."""
+
+from __future__ import annotations
+
+from simulator.cli import main
+
+main()

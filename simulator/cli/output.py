@@ -1,0 +1,196 @@
+"""What goes to stdout: tables and documents, in the form that `-o` asks for.
+
+A command describes its rows once, as a `Table`, and `emit` writes them as `table`, `wide`, `json`,
+`yaml`, `name` or `csv`. stdout is data only; what is not data, such as "nothing to show", goes to
+stderr (conventions §2).
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import functools
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, TypeAlias, TypeVar
+
+import click
+import yaml
+from rich.cells import cell_len
+
+from simulator.config import API_VERSION
+
+T = TypeVar("T")
+JsonValue: TypeAlias = (
+    "str | int | float | bool | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+)
+
+FORMATS: Final = ("table", "wide", "json", "yaml", "name", "csv")
+_GAP: Final = "   "
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[T]):
+    """One column of a table.
+
+    Attributes:
+        header: Upper case, e.g. `NODE`.
+        value: The cell of a row; numbers stay numbers, so that they sort as such.
+        wide: Whether the column is shown only with `-o wide` (and in `csv`).
+    """
+
+    header: str
+    value: Callable[[T], str | int | float]
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Generic[T]):
+    """How rows of one kind are shown.
+
+    Attributes:
+        kind: The kind of one row in `json` and `yaml`, e.g. `Device`.
+        columns: In order.
+        name: What `-o name` prints for a row, e.g. `device/n0/gpu-1`.
+        document: A row as a document with camelCase keys.
+        nothing: What stderr says when there are no rows, e.g. `no devices`.
+    """
+
+    kind: str
+    columns: tuple[Column[T], ...]
+    name: Callable[[T], str]
+    document: Callable[[T], Mapping[str, JsonValue]]
+    nothing: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """What `output_options` reads from the command line.
+
+    Attributes:
+        format: One of the command's formats.
+        headers: Whether tables have their line of headers.
+        sort_by: Header of the column to sort by; None for the command's own order.
+    """
+
+    format: str
+    headers: bool = True
+    sort_by: str | None = None
+
+
+def output_options(
+    *formats: str, default: str = "table"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add `-o`, `--no-headers` and `--sort-by` to a command, which gets them as `output`.
+
+    Args:
+        formats: The formats that the command offers; all of `FORMATS` when none is named.
+        default: The format without `-o`.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def with_output(
+            *args: object, output: str, no_headers: bool, sort_by: str | None, **options: object
+        ) -> None:
+            chosen = OutputOptions(format=output, headers=not no_headers, sort_by=sort_by)
+            command(*args, output=chosen, **options)
+
+        choice = click.Choice(formats or FORMATS)
+        click.option("--sort-by", metavar="HEADER", help="Sort by this column.")(with_output)
+        click.option("--no-headers", is_flag=True, help="Leave the line of headers out.")(
+            with_output
+        )
+        click.option(
+            "-o",
+            "--output",
+            type=choice,
+            default=default,
+            show_default=True,
+            help="Form of what is printed.",
+        )(with_output)
+        return with_output
+
+    return decorate
+
+
+def emit(table: Table[T], rows: Sequence[T], output: OutputOptions) -> None:
+    """Write rows to stdout; when there are none, say so on stderr.
+
+    Raises:
+        click.UsageError: `--sort-by` names no column.
+    """
+    rows = _sorted(table, rows, output.sort_by)
+    if output.format in {"json", "yaml"}:
+        items: list[JsonValue] = [{"kind": table.kind, **table.document(row)} for row in rows]
+        emit_document(f"{table.kind}List", {"items": items}, output)
+        return
+    if not rows:
+        click.echo(table.nothing, err=True)
+        return
+    if output.format == "name":
+        lines = [printable(table.name(row)) for row in rows]
+    else:
+        wide = output.format != "table"
+        columns = [column for column in table.columns if wide or not column.wide]
+        grid: list[list[str | int | float]] = []
+        if output.headers:
+            grid.append([column.header for column in columns])
+        grid += [[column.value(row) for column in columns] for row in rows]
+        lines = _csv_lines(grid) if output.format == "csv" else _align(grid)
+    click.echo("\n".join(lines))
+
+
+def emit_document(kind: str, body: Mapping[str, JsonValue], output: OutputOptions) -> None:
+    """Write one document of the given kind to stdout, as `yaml` if asked for, else as `json`."""
+    document = {"apiVersion": API_VERSION, "kind": kind, **body}
+    if output.format == "yaml":
+        plain = json.loads(json.dumps(document))
+        click.echo(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), nl=False)
+    else:
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def printable(text: str) -> str:
+    """Return `text` with control characters escaped: ids from outside may hold any."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in text
+    )
+
+
+def _sorted(table: Table[T], rows: Sequence[T], sort_by: str | None) -> Sequence[T]:
+    if sort_by is None:
+        return rows
+    wanted = sort_by.upper()
+    columns = {column.header: column for column in table.columns}
+    if wanted not in columns:
+        near = difflib.get_close_matches(wanted, columns, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"columns are {', '.join(columns)}"
+        reason = f"--sort-by {sort_by} names no column; {hint}"
+        raise click.UsageError(reason, click.get_current_context())
+    value = columns[wanted].value
+    # A column may hold numbers in some rows and text such as `-` in others: numbers come first.
+    return sorted(
+        rows, key=lambda row: (isinstance(cell := value(row), str), cell if cell != "" else "")
+    )
+
+
+def _align(lines: Sequence[Sequence[str | int | float]]) -> list[str]:
+    texts = [[printable(str(cell)) or "<none>" for cell in line] for line in lines]
+    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
+    return [
+        _GAP.join(
+            cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)
+        ).rstrip()
+        for line in texts
+    ]
+
+
+def _csv_lines(lines: Sequence[Sequence[str | int | float]]) -> list[str]:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue().splitlines()

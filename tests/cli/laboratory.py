@@ -1,0 +1,26 @@
+"""The folder in which the examples of the help texts are run.
+
+It holds what the examples name:
+
+    kubelet_internal_checkpoint   two pods hold devices
+    before.checkpoint             an older file of the same node, one pod
+    rebind.db                     node n0, imported from kubelet_internal_checkpoint
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.cli.running import rebind
+
+FILES = Path(__file__).parent / "files"
+
+
+def furnish(folder: Path) -> None:
+    """Put the files into `folder`, which must be the current one."""
+    for source in sorted(FILES.iterdir()):
+        shutil.copy(source, folder)
+    if rebind("checkpoint", "--help").code == 0:
+        imported = rebind("checkpoint", "import", "kubelet_internal_checkpoint", "--node", "n0")
+        assert imported.code == 0, imported.stderr

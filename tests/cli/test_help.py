@@ -1,0 +1,72 @@
+"""Every command explains itself, and its examples work as they stand."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from simulator.cli.examples import examples_of
+from simulator.cli.program import build_program
+from tests.cli.laboratory import furnish
+from tests.cli.running import rebind
+
+
+def commands(command: click.Command, context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    """Iterate over a command and everything below it, with the words that call each."""
+    yield context.command_path, command
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None
+            yield from commands(child, click.Context(child, parent=context, info_name=name))
+
+
+PROGRAM = build_program()
+ALL = dict(commands(PROGRAM, click.Context(PROGRAM, info_name="rebind")))
+EXAMPLES = sorted({example for command in ALL.values() for example in examples_of(command.epilog)})
+
+
+@pytest.fixture
+def _laboratory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("REBIND_")]:
+        monkeypatch.delenv(name)
+    furnish(tmp_path)
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_every_command_has_help_that_ends_with_an_example_of_itself(path: str) -> None:
+    finished = rebind(*path.split()[1:], "--help")
+
+    assert finished.code == 0
+    assert ALL[path].help
+    examples = examples_of(ALL[path].epilog)
+    assert examples
+    assert all(example.startswith(path) for example in examples)
+    assert finished.stdout.rstrip().endswith(examples[-1])
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_every_option_says_what_it_is_for(path: str) -> None:
+    silent = [
+        parameter.name
+        for parameter in ALL[path].params
+        if isinstance(parameter, click.Option) and not parameter.help
+    ]
+
+    assert silent == []
+
+
+@pytest.mark.usefixtures("_laboratory")
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_of_the_help_work(example: str) -> None:
+    program, *arguments = shlex.split(example)
+    finished = rebind(*arguments)
+
+    assert program == "rebind"
+    assert finished.code == 0, finished.stderr
