@@ -112,6 +112,7 @@ class Behavior:
     hint_nodes: HintNodes = HintNodes.DEVICE_BEARING
     sidecars_in_pod_request: bool = True
     merge_needs_equal_masks: bool = True
+    node_order_is_arbitrary: bool = False
     # Plugins and node
     endpoint_grace_period: Duration = Duration(5 * MINUTE)
     disconnect_match: DisconnectMatch = DisconnectMatch.RESOURCE_NAME

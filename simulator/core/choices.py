@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from simulator.core.devices import DeviceId
+from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 
@@ -35,6 +35,20 @@ class Choices(Protocol):
         resource: ResourceName,
     ) -> Sequence[DeviceId]:
         """Return `count` ids of the sorted `tier`, also when it is taken whole (S3.20)."""
+        ...
+
+    def order_nodes(
+        self,
+        nodes: Sequence[NumaNode],
+        *,
+        pod: PodUid,
+        container: ContainerName,
+        resource: ResourceName,
+    ) -> Sequence[NumaNode]:
+        """Return the sorted `nodes` in the order in which a device's first one is sought.
+
+        Asked only of kubelets whose sort by node is broken (1.20.2/DIFFERENCES 12).
+        """
         ...
 
     def pick_instance(
@@ -70,6 +84,18 @@ class SortedChoices:
         """Return the lowest ids."""
         del pod, container, resource
         return tier[:count]
+
+    def order_nodes(
+        self,
+        nodes: Sequence[NumaNode],
+        *,
+        pod: PodUid,
+        container: ContainerName,
+        resource: ResourceName,
+    ) -> Sequence[NumaNode]:
+        """Return the nodes as they are, lowest first."""
+        del pod, container, resource
+        return nodes
 
     def pick_instance(
         self,
