@@ -6,6 +6,4 @@ decided, `scenarios` describes what happens to a node, and `simulator.cli` is th
 
 from __future__ import annotations
 
-from typing import Final
-
-__version__: Final = "0.1.0"
+__version__ = "0.1.0"

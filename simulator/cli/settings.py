@@ -108,13 +108,16 @@ def read_configuration(path: Path | None) -> dict[str, str]:
 
 def _parse(path: Path) -> yaml.Node | None:
     try:
-        return yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+        root: yaml.Node | None = yaml.compose(
+            path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader
+        )
     except UnicodeDecodeError as error:
         reason = f"{path}: the configuration is not UTF-8 text: {error.reason}"
         raise ConfigError(reason) from error
     except yaml.YAMLError as error:
         reason = f"{path}: the configuration is not valid YAML: {error}"
         raise ConfigError(reason) from error
+    return root
 
 
 def _entries(path: Path, node: yaml.Node, *, allowed: Iterable[str]) -> dict[str, yaml.Node]:

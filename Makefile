@@ -1,0 +1,53 @@
+# The commands of a checkout. Each makes what it needs in .venv: Python 3.11 or newer and make are
+# all that has to be there; uv is used where it is installed.
+
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	command -v $$name >/dev/null && $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	&& echo $$name && break; done)
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help test soak lint bench clean
+
+help:
+	@echo 'make test    all tests'
+	@echo 'make soak    the long random tests'
+	@echo 'make lint    format, lint, types, import contracts'
+	@echo 'make bench   the benchmark figures beside their bars'
+	@echo 'make clean   remove everything that these commands made'
+
+test: $(READY)
+	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -n auto --maxprocesses=8 tests
+
+soak: $(READY)
+	@HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n auto --maxprocesses=8 -m soak tests
+
+lint: $(READY)
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+bench: $(READY)
+	@$(BIN)/python -m pytest -q benchmarks
+
+clean:
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks \
+		.coverage .coverage.* htmlcov dist build out *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Made anew whenever the dependencies change; the mark is set last, so a broken attempt is repeated.
+$(READY): pyproject.toml
+	@[ -n "$(PYTHON)" ] || { echo 'Python 3.11 or newer is needed; set PYTHON=/path/to/python3'; exit 3; }
+	@echo 'Setting up .venv (once)'
+	@rm -rf .venv
+	@if command -v uv >/dev/null \
+		&& uv venv --quiet --python "$(PYTHON)" .venv \
+		&& uv pip install --quiet --python $(BIN)/python --editable . --group dev; then :; else \
+		$(PYTHON) -m venv --clear .venv \
+			|| { echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv"; exit 3; }; \
+		$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' \
+			&& $(BIN)/python -m pip install --quiet --editable . --group dev; \
+	fi
+	@touch $(READY)
