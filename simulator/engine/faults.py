@@ -1,0 +1,161 @@
+"""Effects, counted, and the faults that cut them.
+
+Every step that reaches beyond the kubelet's memory is an effect: each step of a file write, each
+transaction boundary, each call of a plugin. It is announced before it happens and after it has
+happened; a fault is attached to the n-th occurrence of an effect, on one of these two sides. A
+caller that wants to cut a run everywhere lets it run once, reads `EffectLog.effects`, and runs it
+again with one fault for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from simulator.core.instants import Duration, Instant
+from simulator.core.transitions import NodeName
+from simulator.engine.actions import When
+from simulator.engine.disk import Loss
+
+
+class FaultKind(Enum):
+    """What goes wrong."""
+
+    CRASH = "crash"
+    """The kubelet dies."""
+    LATENCY = "latency"
+    """The effect takes `duration` longer."""
+    ERROR = "error"
+    """The effect fails with `message`."""
+    HANG = "hang"
+    """The effect is not answered for `duration`, or for good."""
+    SOCKET_LOSS = "socketLoss"
+    """The plugin's stream breaks."""
+    POWER_CUT = "powerCut"
+    """The node loses power."""
+    DISK_FULL = "diskFull"
+    """The disk is full, for `duration` or for good."""
+
+
+class Op(Enum):
+    """The effects."""
+
+    READ = "read"
+    WRITE = "write"
+    FSYNC = "fsync"
+    RENAME = "rename"
+    DIR_FSYNC = "dirFsync"
+    LOAD = "load"
+    COMMIT = "commit"
+    ALLOCATE = "allocate"
+    PREFERRED_ALLOCATION = "preferredAllocation"
+    PRE_START = "preStart"
+    REGISTER = "register"
+    LIST_AND_WATCH = "listAndWatch"
+    STATUS_PATCH = "statusPatch"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that goes wrong, and where.
+
+    Attributes:
+        kind: What goes wrong.
+        op: The effect; None for any effect.
+        node: The node; None for any node.
+        target: Name of the file or plugin; empty for any.
+        nth: The occurrence, counted from 1 over the effects that match; None for each of them.
+        when: Before or after the effect.
+        duration: Of a latency, hang or full disk; downtime after a crash or power cut.
+        message: The error text.
+        loss: What a power cut takes.
+    """
+
+    kind: FaultKind
+    op: Op | None = None
+    node: NodeName | None = None
+    target: str = ""
+    nth: int | None = 1
+    when: When = When.BEFORE
+    duration: Duration | None = None
+    message: str = "input/output error"
+    loss: Loss = Loss.ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One effect that was announced.
+
+    Attributes:
+        number: Ordinal over the whole run, from 1.
+        target: Name of the file or plugin.
+    """
+
+    number: int
+    at: Instant
+    node: NodeName
+    op: Op
+    target: str = ""
+
+
+class EffectLog:
+    """Numbers the effects of a run and tells which faults strike at each."""
+
+    def __init__(self, faults: Iterable[Fault] = (), *, keep: bool = False) -> None:
+        self._plans = [_Plan(fault) for fault in faults]
+        self._keep = keep
+        self._announced = 0
+        self._effects: list[Effect] = []
+
+    @property
+    def count(self) -> int:
+        """Number of effects so far."""
+        return self._announced
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """The effects so far; empty unless they are kept."""
+        return tuple(self._effects)
+
+    def add(self, fault: Fault) -> None:
+        """Plan one more fault; occurrences are counted from now on."""
+        self._plans.append(_Plan(fault))
+
+    def announce(self, at: Instant, node: NodeName, op: Op, target: str = "") -> Effect:
+        """Number an effect that is about to happen."""
+        self._announced += 1
+        effect = Effect(self._announced, at, node, op, target)
+        if self._keep:
+            self._effects.append(effect)
+        return effect
+
+    def strike(self, effect: Effect, when: When) -> tuple[Fault, ...]:
+        """Return the faults that fall on this side of the effect, in the order of the plan."""
+        if not self._plans:
+            return ()
+        struck = tuple(plan.fault for plan in self._plans if plan.is_struck(effect, when))
+        self._plans = [plan for plan in self._plans if not plan.spent]
+        return struck
+
+
+class _Plan:
+    """A fault and how often its effect has occurred."""
+
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+        self.spent = False
+        self._seen = 0
+
+    def is_struck(self, effect: Effect, when: When) -> bool:
+        fault = self.fault
+        if (
+            when is not fault.when
+            or fault.op not in {None, effect.op}
+            or fault.node not in {None, effect.node}
+            or fault.target not in {"", effect.target}
+        ):
+            return False
+        self._seen += 1
+        self.spent = self._seen == fault.nth
+        return self.spent or fault.nth is None
