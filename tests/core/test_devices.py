@@ -1,0 +1,45 @@
+"""Devices and groups of ids (S1.5, S2.2)."""
+
+import pytest
+
+from simulator.core.devices import Device, DeviceId, NumaNode, device_ids, sorted_ids
+from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
+
+A, B, C = DeviceId("a"), DeviceId("b"), DeviceId("c")
+
+
+@pytest.mark.parametrize(
+    ("health", "healthy"),
+    [("Healthy", True), ("Unhealthy", False), ("healthy", False), ("", False)],
+)
+def test_only_the_exact_word_is_healthy(health: str, *, healthy: bool) -> None:
+    """S1.5, X17."""
+    assert healthy == Device(A, health).is_healthy
+
+
+def test_the_ids_of_all_numa_nodes_are_each_given_once() -> None:
+    """S2.2: a device on two nodes stands under both."""
+    grouped = {NumaNode(-1): (C,), NumaNode(1): (B, A), NumaNode(0): (A,)}
+
+    assert device_ids(grouped) == ("a", "b", "c")
+    assert device_ids(None) == ()
+
+
+def test_ids_are_iterated_in_sorted_order() -> None:
+    assert sorted_ids({C, A, B}) == ("a", "b", "c")
+
+
+def test_a_device_without_a_topology_message_and_one_without_nodes_have_no_node() -> None:
+    assert Device(A).numa_nodes == ()
+    assert Device(A, topology=()).numa_nodes == ()
+    assert Device(A, topology=(NumaNode(1), NumaNode(0))).numa_nodes == (1, 0)
+
+
+def test_init_containers_are_admitted_before_regular_ones() -> None:
+    """S3.1."""
+    setup = Container(ContainerName("setup"), kind=ContainerKind.INIT)
+    app = Container(ContainerName("app"))
+
+    pod = Pod(PodUid("p"), "p", init_containers=(setup,), containers=(app,))
+
+    assert list(pod.all_containers()) == [setup, app]
