@@ -9,8 +9,9 @@ RebindError
 ├─ RegistrationError      UnsupportedVersionError, InvalidResourceNameError, InvalidEndpointError
 ├─ PluginError            EndpointStoppedError, PluginCallError, PluginTimeoutError,
 │                         MalformedReplyError
-├─ CheckpointError        CorruptCheckpointError, UnknownCheckpointVersionError,
-│                         ForeignCheckpointError
+├─ CheckpointError        CheckpointSyntaxError, CheckpointTypeError, CorruptCheckpointError,
+│                         UnknownCheckpointVersionError, ForeignCheckpointError,
+│                         CheckpointTooLargeError
 ├─ StoreError             SchemaOutOfDateError, HolderConflictError, StoreUnavailableError,
 │                         WriterLockedError
 ├─ ApiError
@@ -73,8 +74,30 @@ class CheckpointError(RebindError):
     """A checkpoint file cannot be used."""
 
 
+class CheckpointSyntaxError(CheckpointError):
+    """The file is not JSON; the message is the kubelet's, from Go's JSON reader."""
+
+
+class CheckpointTypeError(CheckpointError):
+    """The file is JSON of another shape than the format; the message is the kubelet's."""
+
+
 class CorruptCheckpointError(CheckpointError):
-    """The checkpoint does not match its checksum, or is not what a kubelet writes."""
+    """The content does not match its checksum.
+
+    Attributes:
+        found: The checksum in the file; 0 when there is none.
+        computed: The checksum of the content.
+    """
+
+    def __init__(self, *, found: int, computed: int) -> None:
+        super().__init__("checkpoint is corrupted")
+        self.found = found
+        self.computed = computed
+
+
+class CheckpointTooLargeError(CheckpointError):
+    """The file is larger than what is read."""
 
 
 class UnknownCheckpointVersionError(CheckpointError):
