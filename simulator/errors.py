@@ -90,8 +90,10 @@ class CorruptCheckpointError(CheckpointError):
         computed: The checksum of the content.
     """
 
-    def __init__(self, *, found: int, computed: int) -> None:
-        super().__init__("checkpoint is corrupted")
+    def __init__(
+        self, message: str = "checkpoint is corrupted", *, found: int = 0, computed: int = 0
+    ) -> None:
+        super().__init__(message)
         self.found = found
         self.computed = computed
 
