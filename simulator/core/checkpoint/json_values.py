@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias, Union
+from typing import Final, TypeAlias
 
 NESTING_MAX: Final = 10_000
 """Arrays and objects inside each other that Go's reader accepts (maxNestingDepth)."""
@@ -17,10 +17,10 @@ class JsonNumber:
     text: str
 
 
-JsonObject: TypeAlias = tuple[tuple[str, "JsonValue"], ...]
+JsonObject: TypeAlias = "tuple[tuple[str, JsonValue], ...]"
 """Members in order, duplicates included."""
 
-JsonValue: TypeAlias = Union[str, JsonNumber, bool, list["JsonValue"], JsonObject, None]  # noqa: UP007  # `|` cannot take a quoted name at run time
+JsonValue: TypeAlias = "str | JsonNumber | bool | list[JsonValue] | JsonObject | None"
 """A list for an array, a tuple of pairs for an object."""
 
 

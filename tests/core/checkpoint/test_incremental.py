@@ -48,7 +48,7 @@ def test_incremental_rendering_equals_plain_rendering_after_any_edits(
     edits: list[list[DeviceBinding] | PodUid],
     registered: list[tuple[ResourceName, list[DeviceId]]],
     form: CheckpointFormat,
-    legacy_escapes: bool,  # noqa: FBT001  # drawn by hypothesis
+    legacy_escapes: bool,  # noqa: FBT001 - drawn by hypothesis
 ) -> None:
     renderer = CheckpointRenderer(form, legacy_escapes=legacy_escapes)
     held: dict[tuple[PodUid, ContainerName, ResourceName], DeviceBinding] = {}
