@@ -13,6 +13,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_benchmark.fixture import BenchmarkFixture
 
 
 def _nothing() -> None:
@@ -81,3 +85,11 @@ class Contest:
     def ratio(self, slower: str, faster: str) -> float:
         """Return how many times the median of `faster` fits into that of `slower`."""
         return self.median_ns(slower) / self.median_ns(faster)
+
+
+def hold(contest: Contest, benchmark: BenchmarkFixture, *, rounds: int) -> None:
+    """Run the rounds under pytest-benchmark, which keeps the medians in its report."""
+    benchmark.pedantic(contest.round, rounds=rounds)
+    benchmark.extra_info["median_ns"] = {
+        name: contest.median_ns(name) for name in contest.contestants
+    }
