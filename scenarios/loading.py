@@ -1,0 +1,237 @@
+"""Scenario files to scenarios that can be run: everything they refer to is read and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+from scenarios.documents import (
+    FILE_SIZE_MAX,
+    Document,
+    MapNode,
+    Path,
+    ScalarNode,
+    read_documents,
+)
+from scenarios.fields import found
+from scenarios.manifests import ManifestPod, read_manifest
+from scenarios.matrix import Combination, Narrowing, combinations
+from scenarios.node_steps import CheckpointFile
+from scenarios.problems import read_model, say
+from scenarios.references import check_references
+from scenarios.schema import Node, Scenario
+from scenarios.simulation import ScenarioSurroundings, simulation_spec
+from simulator.config import CHECKPOINT_SIZE_MAX
+from simulator.core.pods import Pod, PodUid
+from simulator.core.transitions import NodeName
+from simulator.engine.actions import Action
+from simulator.engine.spec import Controller, NodeSpec, PodSpec, SimulationSpec
+from simulator.errors import ManifestError, ScenarioError
+
+_KIND = "Scenario"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedScenario:
+    """A scenario with everything it refers to.
+
+    Attributes:
+        path: Its file, as the user gave it.
+        scenario: As written.
+        nodes: With the content of their checkpoint files.
+        pods: From the manifests, in order.
+        actions: What the steps do, in order.
+        parameters: Names of the parameters that its files have.
+    """
+
+    path: str
+    scenario: Scenario
+    nodes: tuple[NodeSpec, ...]
+    pods: tuple[PodSpec, ...]
+    actions: tuple[Action, ...]
+    parameters: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self.scenario.metadata.name
+
+    def combinations(self, narrowing: Narrowing) -> tuple[Combination, ...]:
+        """Return the runs that the command line leaves."""
+        return combinations(self.scenario.spec, narrowing)
+
+    def simulation(self, combination: Combination, *, seed: int | None = None) -> SimulationSpec:
+        """Return what the engine starts from for one run."""
+        return simulation_spec(self.scenario.spec, self.nodes, self.pods, combination, seed)
+
+
+def load_scenarios(path: FilePath, settings: Mapping[str, str]) -> list[LoadedScenario]:
+    """Read all scenarios of a file.
+
+    Args:
+        path: The file.
+        settings: Values of parameters.
+
+    Raises:
+        OSError: The file cannot be read.
+        InputError: It, or a file it refers to, is not valid.
+    """
+    content = _content(path, FILE_SIZE_MAX)
+    return parse_scenarios(content, path, settings)
+
+
+def parse_scenarios(
+    content: bytes, path: FilePath, settings: Mapping[str, str]
+) -> list[LoadedScenario]:
+    """Read all scenarios of a file's content; files they refer to are relative to `path`."""
+    documents = read_documents(content, str(path), settings)
+    if not documents:
+        reason = "the file holds no document"
+        raise ScenarioError(reason, path=str(path))
+    loaded = [_Loader(document, path.parent, settings).load() for document in documents]
+    names = [scenario.name for scenario in loaded]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            where: Path = ("metadata", "name")
+            reason = f'a second scenario of the name "{name}" in this file'
+            raise documents[index].fault(where, say(where, reason))
+    return loaded
+
+
+def _content(path: FilePath, size_max: int) -> bytes:
+    """Read a file, one byte more than it may have at most."""
+    with path.open("rb") as file:
+        return file.read(size_max + 1)
+
+
+class _Loader:
+    """Loads one document and what it refers to."""
+
+    def __init__(self, document: Document, folder: FilePath, settings: Mapping[str, str]) -> None:
+        self._document = document
+        self._folder = folder
+        self._settings = settings
+        self._parameters = set(document.parameters)
+
+    def load(self) -> LoadedScenario:
+        self._check_kind()
+        scenario = read_model(self._document, Scenario)
+        nodes = tuple(self._node(index, node) for index, node in enumerate(scenario.spec.nodes))
+        pods = self._pods(scenario)
+        known = [pod.name for node in scenario.spec.nodes for pod in node.pods]
+        check_references(self._document, scenario, [*(pod.name for pod in pods), *known])
+        surroundings = ScenarioSurroundings(scenario.spec, self._replacements(scenario))
+        return LoadedScenario(
+            path=self._document.path,
+            scenario=scenario,
+            nodes=nodes,
+            pods=pods,
+            actions=tuple(step.action.engine_action(surroundings) for step in scenario.spec.steps),
+            parameters=frozenset(self._parameters),
+        )
+
+    def _replacements(self, scenario: Scenario) -> dict[str, bytes]:
+        """Read the files that steps put in the place of a checkpoint."""
+        files = {}
+        for index, step in enumerate(scenario.spec.steps):
+            action = step.action
+            if isinstance(action, CheckpointFile) and action.path is not None:
+                where: Path = ("spec", "steps", index, step.action_key, "path")
+                files[action.path] = self._file(where, action.path, CHECKPOINT_SIZE_MAX)
+        return files
+
+    def _check_kind(self) -> None:
+        kind = self._document.find(("kind",))
+        value = kind.value() if isinstance(kind, ScalarNode) else None
+        if isinstance(self._document.root, MapNode) and kind is not None and value != _KIND:
+            reason = f"{found(value)} is not a kind that can be replayed; write kind: {_KIND}"
+            raise self._document.fault(("kind",), say(("kind",), reason))
+
+    def _pods(self, scenario: Scenario) -> tuple[PodSpec, ...]:
+        pods: list[PodSpec] = []
+        for index, entry in enumerate(scenario.spec.pods):
+            path: Path = ("spec", "pods", index, "manifest")
+            for found_pod in self._manifest(path):
+                if any(pod.name == found_pod.pod.name for pod in pods):
+                    reason = f'a second pod of the name "{found_pod.pod.name}"'
+                    raise self._document.fault(path, say(path, reason))
+                controller = Controller(entry.controller) if entry.controller else None
+                pods.append(_pod_spec(found_pod, controller, entry.node))
+        return tuple(pods)
+
+    def _manifest(self, path: Path) -> list[ManifestPod]:
+        """Read the manifest at `path`, which may be only the name of a file."""
+        node = self._document.find(path)
+        if not (isinstance(node, MapNode) and set(node.items) == {"path"}):
+            return read_manifest(self._document, path)
+        where = (*path, "path")
+        name = node.items["path"]
+        if not isinstance(name, ScalarNode):
+            raise self._document.fault(where, say(where, "wants the name of a file"))
+        content = self._file(where, name.text, FILE_SIZE_MAX)
+        pods: list[ManifestPod] = []
+        shown = str(self._folder / name.text)
+        for document in read_documents(content, shown, self._settings, error=ManifestError):
+            self._parameters |= document.parameters
+            pods += read_manifest(document)
+        return pods
+
+    def _node(self, index: int, node: Node) -> NodeSpec:
+        path: Path = ("spec", "nodes", index)
+        content = None
+        if node.checkpoint is not None:
+            where = (*path, "checkpoint", "path")
+            content = self._file(where, node.checkpoint.path, CHECKPOINT_SIZE_MAX)
+        pods = []
+        for number, known in enumerate(node.pods):
+            pods.append(self._known_pod((*path, "pods", number), known.name, known.uid))
+        return NodeSpec(
+            name=NodeName(node.name),
+            numa_nodes=node.numa_nodes,
+            topology_manager_policy=node.topology_manager_policy,
+            topology_manager_scope=node.topology_manager_scope,
+            checkpoint=content,
+            pods=tuple(pods),
+        )
+
+    def _known_pod(self, path: Path, name: str, uid: str) -> Pod:
+        where = (*path, "manifest")
+        manifests = self._manifest(where)
+        if len(manifests) != 1:
+            reason = f"wants one pod, found {len(manifests)}"
+            raise self._document.fault(where, say(where, reason))
+        template = manifests[0].pod
+        return Pod(
+            PodUid(uid),
+            name,
+            template.namespace,
+            template.init_containers,
+            template.containers,
+        )
+
+    def _file(self, where: Path, name: str, size_max: int) -> bytes:
+        path = self._folder / name
+        try:
+            content = _content(path, size_max) if path.is_file() else None
+        except (OSError, ValueError):
+            content = None
+        if content is None:
+            reason = f"cannot read the file {path}; names are relative to the scenario's folder"
+            raise self._document.fault(where, say(where, reason))
+        if len(content) > size_max:
+            reason = f"the file {path} has more than {size_max} bytes"
+            raise self._document.fault(where, say(where, reason))
+        return content
+
+
+def _pod_spec(found_pod: ManifestPod, controller: Controller | None, node: str | None) -> PodSpec:
+    bound = node or found_pod.node
+    return PodSpec(
+        name=found_pod.pod.name,
+        pod=found_pod.pod,
+        node=NodeName(bound) if bound else None,
+        controller=controller or found_pod.controller,
+        restart_policy=found_pod.restart_policy,
+        termination_grace=found_pod.termination_grace,
+    )

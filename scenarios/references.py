@@ -1,0 +1,125 @@
+"""What a schema cannot say: names that must exist, be unique, and come in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from scenarios import node_steps, pod_steps
+from scenarios.documents import Document, Path
+from scenarios.matrix import combinations, selects
+from scenarios.problems import say
+from scenarios.schema import Scenario
+from scenarios.variants import nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a scenario declares."""
+
+    nodes: tuple[str, ...]
+    plugins: tuple[str, ...]
+    pods: tuple[str, ...]
+    steps: tuple[str, ...]
+
+
+def check_references(document: Document, scenario: Scenario, pods: Sequence[str]) -> None:
+    """Check all names of a scenario.
+
+    Args:
+        document: Where they stand.
+        scenario: The scenario.
+        pods: Names of the pods of its manifests and checkpoints, in order.
+
+    Raises:
+        ScenarioError: A name is unknown or used twice, or a row is meant for no combination.
+    """
+    spec = scenario.spec
+    names = Names(
+        tuple(node.name for node in spec.nodes),
+        tuple(plugin.name for plugin in spec.plugins),
+        tuple(pods),
+        tuple(step.name for step in spec.steps),
+    )
+    _Check(document, names).run(scenario)
+
+
+class _Check:
+    """Checks the names of one document."""
+
+    def __init__(self, document: Document, names: Names) -> None:
+        self._document = document
+        self._names = names
+
+    def run(self, scenario: Scenario) -> None:
+        self._unique("nodes", self._names.nodes)
+        self._unique("plugins", self._names.plugins)
+        self._unique("steps", self._names.steps)
+        self._plugins(scenario)
+        self._steps(scenario)
+        self._expectations(scenario)
+
+    def _unique(self, key: str, names: Sequence[str]) -> None:
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                path = ("spec", key, index, "name")
+                raise self._document.fault(path, say(path, f'a second one of the name "{name}"'))
+
+    def _known(self, path: Path, name: str | None, what: str, known: Iterable[str]) -> None:
+        names = tuple(known)
+        if name is not None and name not in names:
+            reason = f'there is no {what} "{name}"{nearest(name, names)}'
+            raise self._document.fault(path, say(path, reason))
+
+    def _node(self, path: Path, name: str | None) -> None:
+        self._known(path, name, "node", self._names.nodes)
+        if name is None and len(self._names.nodes) > 1:
+            reason = f'the key "node" is missing; nodes are {", ".join(self._names.nodes)}'
+            raise self._document.fault(path[:-1], say(path[:-1], reason))
+
+    def _plugins(self, scenario: Scenario) -> None:
+        for index, plugin in enumerate(scenario.spec.plugins):
+            self._node(("spec", "plugins", index, "node"), plugin.node)
+        for index, pod in enumerate(scenario.spec.pods):
+            path = ("spec", "pods", index, "node")
+            self._known(path, pod.node, "node", self._names.nodes)
+
+    def _steps(self, scenario: Scenario) -> None:
+        for index, step in enumerate(scenario.spec.steps):
+            path: Path = ("spec", "steps", index)
+            earlier = self._names.steps[:index]
+            self._known((*path, "after"), step.after, "step before this one", earlier)
+            where = (*path, step.action_key)
+            match step.action:
+                case node_steps.NodeAction() as action:
+                    key = "name" if action.name else "node"
+                    self._node((*where, key), action.node_name)
+                case pod_steps.CreatePod() as action:
+                    self._known((*where, "node"), action.node, "node", self._names.nodes)
+                    self._known((*where, "name"), action.name, "pod", self._names.pods)
+                case pod_steps.DeletePod() | pod_steps.FinishPod() as action:
+                    self._known((*where, "name"), action.name, "pod", self._names.pods)
+                case pod_steps.RestartContainer() as action:
+                    self._known((*where, "pod"), action.pod, "pod", self._names.pods)
+                case pod_steps.PluginAction() as action:
+                    self._known((*where, "name"), action.name, "plugin", self._names.plugins)
+
+    def _expectations(self, scenario: Scenario) -> None:
+        runs = combinations(scenario.spec)
+        for index, row in enumerate(scenario.spec.expect):
+            path: Path = ("spec", "expect", index)
+            self._known((*path, "after"), row.after, "step", self._names.steps)
+            self._known((*path, "pod"), row.pod, "pod", self._names.pods)
+            self._known((*path, "plugin"), row.plugin, "plugin", self._names.plugins)
+            if row.subject() == "node":
+                self._node((*path, "node"), row.node)
+            event_pod = row.event.pod if row.event is not None else None
+            self._known((*path, "event", "pod"), event_pod, "pod", self._names.pods)
+            for resource, holders in (row.holdings or {}).items():
+                for device, pod in holders.items():
+                    place = (*path, "holdings", resource, device)
+                    self._known(place, pod, "pod", self._names.pods)
+            if not any(selects(row, run) for run in runs):
+                labels = ", ".join(run.label for run in runs)
+                reason = f"no combination of this scenario selects the row; there are: {labels}"
+                raise self._document.fault(path, say(path, reason))

@@ -1,0 +1,97 @@
+"""One combination of a scenario as the engine takes it: the spec of a run, and its actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scenarios.devices import DeviceList
+from scenarios.matrix import Combination
+from scenarios.schema import Plugin, Spec
+from simulator.core.behavior import Reservations
+from simulator.core.devices import Device
+from simulator.core.transitions import NodeName
+from simulator.engine.spec import (
+    Durability,
+    NodeSpec,
+    PluginLatency,
+    PluginSpec,
+    PodSpec,
+    SimulationSpec,
+)
+
+
+def simulation_spec(
+    spec: Spec,
+    nodes: tuple[NodeSpec, ...],
+    pods: tuple[PodSpec, ...],
+    combination: Combination,
+    seed: int | None,
+) -> SimulationSpec:
+    """Return what a run starts from; `seed` takes the place of the scenario's own."""
+    return SimulationSpec(
+        nodes=nodes,
+        plugins=tuple(_plugin(spec, plugin) for plugin in spec.plugins),
+        pods=pods,
+        kubelet_version=combination.version,
+        persistence=combination.persistence.name,
+        persistence_options=combination.persistence.options,
+        readmission=combination.readmission,
+        reservations=Reservations(spec.reservations) if spec.reservations else None,
+        durability=Durability(spec.durability),
+        choice=spec.choice,
+        seed=spec.seed if seed is None else seed,
+        added_fsync=spec.added_fsync,
+    )
+
+
+def _plugin(spec: Spec, plugin: Plugin) -> PluginSpec:
+    after_reboot = plugin.devices_after_reboot
+    return PluginSpec(
+        name=plugin.name,
+        node=_node(spec, plugin.node),
+        resource=plugin.resource_name,
+        devices=_devices(spec, plugin, plugin.devices),
+        devices_after_reboot=_devices(spec, plugin, after_reboot) if after_reboot else None,
+        pre_start_required=plugin.pre_start_required,
+        preferred_allocation=plugin.preferred_allocation,
+        reregister_after=plugin.reregister_after,
+        starts_after_boot=plugin.starts_after_boot,
+        latency=PluginLatency(
+            plugin.latency.allocate, plugin.latency.preferred_allocation, plugin.latency.pre_start
+        ),
+        fail_allocate=plugin.fail_allocate,
+        empty_allocate=plugin.empty_allocate,
+        fail_preferred=plugin.fail_preferred,
+        fail_pre_start=plugin.fail_pre_start,
+    )
+
+
+def _node(spec: Spec, name: str | None) -> NodeName:
+    return NodeName(name or spec.nodes[0].name)
+
+
+def _devices(spec: Spec, plugin: Plugin, devices: DeviceList) -> tuple[Device, ...]:
+    name = _node(spec, plugin.node)
+    node = next(node for node in spec.nodes if node.name == name)
+    return devices.devices(plugin=plugin.name, numa_nodes=node.numa_nodes)
+
+
+class ScenarioSurroundings:
+    """A loaded scenario as its steps see it (`scenarios.surroundings.Surroundings`)."""
+
+    def __init__(self, spec: Spec, files: Mapping[str, bytes]) -> None:
+        self._spec = spec
+        self._files = files
+
+    def node(self, name: str | None) -> NodeName:
+        """Return the node of this name, or the only one."""
+        return _node(self._spec, name)
+
+    def devices(self, plugin: str, devices: DeviceList) -> tuple[Device, ...]:
+        """Return the devices that a plugin reports with this list."""
+        owner = next(one for one in self._spec.plugins if one.name == plugin)
+        return _devices(self._spec, owner, devices)
+
+    def file(self, path: str) -> bytes:
+        """Return the content of a file that the scenario names."""
+        return self._files[path]

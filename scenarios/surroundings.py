@@ -1,0 +1,36 @@
+"""What a step's action needs to know of the scenario around it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Protocol
+
+from scenarios.devices import DeviceList
+from scenarios.fields import Model
+from simulator.core.devices import Device
+from simulator.core.transitions import NodeName
+from simulator.engine.actions import Action
+
+
+class Surroundings(Protocol):
+    """The scenario that a step stands in."""
+
+    def node(self, name: str | None) -> NodeName:
+        """Return the node of this name, or the only one."""
+        ...
+
+    def devices(self, plugin: str, devices: DeviceList) -> tuple[Device, ...]:
+        """Return the devices that a plugin reports with this list."""
+        ...
+
+    def file(self, path: str) -> bytes:
+        """Return the content of a file that the scenario names."""
+        ...
+
+
+class ActionModel(Model):
+    """One action of a step."""
+
+    @abstractmethod
+    def engine_action(self, surroundings: Surroundings) -> Action:
+        """Return the action as the engine takes it."""

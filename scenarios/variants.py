@@ -1,0 +1,89 @@
+"""Persistence strategies as a scenario or the command line names them, with their options."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator
+
+from scenarios.fields import Wording, found
+
+OPTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "checkpoint": ("dirFsync",),
+    "database": (),
+}
+"""The strategies of this release and the options of each; all options are booleans."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Persistence:
+    """One strategy with its options.
+
+    Attributes:
+        options: Sorted pairs; only those that were given.
+    """
+
+    name: str
+    options: tuple[tuple[str, bool], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Short text for headings: `checkpoint` or `checkpoint dirFsync`."""
+        given = [name if value else f"{name}=false" for name, value in self.options]
+        return " ".join([self.name, *given])
+
+    def includes(self, other: Persistence) -> bool:
+        """Tell whether a row for this variant is meant for `other`: same name, same options."""
+        return self.name == other.name and set(self.options) <= set(other.options)
+
+
+def parse_persistence(value: object) -> Persistence:
+    """Read `checkpoint`, `{checkpoint: {dirFsync: true}}`, or `checkpoint:dirFsync=true`.
+
+    Raises:
+        ValueError: An unknown strategy or option; the message names the valid ones.
+    """
+    if isinstance(value, str):
+        name, _, text = value.partition(":")
+        options = dict(_option(part) for part in text.split("+")) if text else {}
+    elif isinstance(value, dict) and len(value) == 1:
+        name, given = next(iter(value.items()))
+        options = given if isinstance(given, dict) else {"": given}
+    else:
+        reason = f"wants a persistence or a map of one persistence to options, found {found(value)}"
+        raise ValueError(reason)
+    if name not in OPTIONS:
+        reason = f'"{name[:40]}" is not a persistence{nearest(name, OPTIONS)}'
+        raise ValueError(reason)
+    chosen: dict[str, bool] = {}
+    for option, setting in options.items():
+        if isinstance(setting, bool) and option in OPTIONS[name]:
+            chosen[option] = setting
+        else:
+            allowed = ", ".join(f"{known}: true|false" for known in OPTIONS[name]) or "none"
+            reason = f'"{option}" of {found(setting)} is no option of {name}; allowed: {allowed}'
+            raise ValueError(reason)
+    return Persistence(name, tuple(sorted(chosen.items())))
+
+
+def _option(text: str) -> tuple[str, bool | str]:
+    name, equals, value = text.partition("=")
+    words: dict[str, bool | str] = {"true": True, "false": False}
+    return name, words.get(value, value) if equals else True
+
+
+def nearest(name: str, allowed: object) -> str:
+    """Return `; did you mean …? Allowed: …` for an unknown name."""
+    names = [str(one) for one in allowed] if isinstance(allowed, (list, tuple, dict)) else []
+    close = difflib.get_close_matches(name[:80], names, n=1)
+    meant = f'; did you mean "{close[0]}"? Allowed' if close else "; allowed"
+    return f"{meant}: {', '.join(names) or 'nothing'}"
+
+
+PersistenceVariant = Annotated[
+    Persistence,
+    BeforeValidator(parse_persistence),
+    Wording("persistence, or map of a persistence to its options", tuple(OPTIONS)),
+]
