@@ -65,3 +65,15 @@ class Pod:
         """Iterate in the order of admission: init containers, then regular ones (S3.1)."""
         yield from self.init_containers
         yield from self.containers
+
+    def container_named(self, name: ContainerName) -> Container:
+        """Return the container with this name, init containers first (S3.2).
+
+        Raises:
+            KeyError: The pod has no such container.
+        """
+        for container in self.all_containers():
+            if container.name == name:
+                return container
+        message = f"pod {self.uid} has no container {name!r}"
+        raise KeyError(message)

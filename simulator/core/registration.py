@@ -1,0 +1,36 @@
+"""Is a Register request acceptable (S1.12)?
+
+The checks that need no connection; dialing the endpoint and asking for its options belong to the
+wire. The order is the kubelet's: the version is looked at before the name.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from simulator.core.resources import ResourceName, is_extended_resource_name
+from simulator.errors import InvalidResourceNameError, UnsupportedVersionError
+
+DEVICE_PLUGIN_VERSION: Final = "v1beta1"
+"""The one supported version of the device plugin API (S1.5)."""
+
+
+def accept_registration(*, version: str, resource_name: str) -> ResourceName:
+    """Return the resource that a Register request names.
+
+    Raises:
+        UnsupportedVersionError: The version is not `v1beta1` (S1.12.2).
+        InvalidResourceNameError: The name is no extended resource name (S1.12.3, S1.15).
+
+    Kubelet: server.Register (plugin/v1beta1/server.go).
+    """
+    if version != DEVICE_PLUGIN_VERSION:
+        message = (
+            f'requested API version "{version}" is not supported by kubelet. '
+            f'Supported version is ["{DEVICE_PLUGIN_VERSION}"]'
+        )
+        raise UnsupportedVersionError(message)
+    if not is_extended_resource_name(resource_name):
+        message = f'the ResourceName "{resource_name}" is invalid'
+        raise InvalidResourceNameError(message)
+    return ResourceName(resource_name)
