@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from simulator.core.devices import Device, DeviceId, DevicesPerNuma
+from simulator.core.devices import Device, DeviceId, DevicesPerNuma, NumaNode
 from simulator.core.instants import Instant
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
@@ -165,6 +165,27 @@ class KubeletPanicked(Record):
 
     rule: str
     detail: str
+
+
+HintRecord = tuple[tuple[NumaNode, ...] | None, bool]
+"""A hint's NUMA nodes, None for any, and whether it is preferred."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopologyMerged(Record):
+    """The topology manager merged the device manager's hints (S7.14).
+
+    Attributes:
+        container: None when the hints are the whole pod's.
+        hints: By resource; None for no preference, empty when the request cannot be met.
+        affinity: The merged hint's nodes; None for any.
+    """
+
+    pod: PodUid
+    container: ContainerName | None
+    hints: tuple[tuple[ResourceName, tuple[HintRecord, ...] | None], ...]
+    affinity: tuple[NumaNode, ...] | None
+    preferred: bool
 
 
 @dataclass(frozen=True, slots=True)
