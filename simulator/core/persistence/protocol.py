@@ -2,7 +2,7 @@
 
 A strategy is told what the device manager decided and yields the store calls that make it durable.
 Every step may be cut by a crash at any yield. Critical-path writes are acknowledged before the
-admission is announced: a step that returns an error text refuses the admission.
+admission is announced: a step that returns a refusal refuses the admission.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from simulator.core.calls import StoreDecision
 from simulator.core.devices import Device, DeviceId
 from simulator.core.instants import Instant
 from simulator.core.pods import Pod, PodUid
+from simulator.core.records import Record
+from simulator.core.refusals import Refusal
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding, NodeName
 
@@ -40,8 +42,21 @@ class Restored:
     fatal: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class NewBinding:
+    """A binding that an allocation made.
+
+    Attributes:
+        replaces: The earlier record of the same pod, container and resource; only when devices were
+            chosen again (`readmission: reassign`).
+    """
+
+    binding: DeviceBinding
+    replaces: DeviceBinding | None = None
+
+
 class ManagerView(Protocol):
-    """What a strategy may read of the device manager."""
+    """What a strategy may read of the device manager, and where it notes what it did."""
 
     @property
     def node(self) -> NodeName:
@@ -53,17 +68,26 @@ class ManagerView(Protocol):
         """The present instant."""
         ...
 
-    def bindings(self) -> Sequence[DeviceBinding]:
-        """All device bindings, in order of insertion."""
+    def pod_bindings(self, pod: PodUid) -> Sequence[DeviceBinding]:
+        """All device bindings of one pod, in order of insertion."""
         ...
 
     def registered(self) -> Sequence[tuple[ResourceName, Sequence[DeviceId]]]:
         """Registered resources with their healthy ids, sorted (S4.4)."""
         ...
 
+    def note(self, record: Record) -> None:
+        """Add a record of what happened."""
+        ...
+
+
+def nothing_to_do() -> StoreDecision[None]:
+    """Be a step that writes nothing."""
+    yield from ()
+
 
 class Persistence(Protocol):
-    """One strategy. Each step returns an error text, empty when the write is acknowledged."""
+    """One strategy. Each step returns None when its write is acknowledged, else why it is not."""
 
     @property
     def name(self) -> str:
@@ -74,34 +98,48 @@ class Persistence(Protocol):
         """Read the state at kubelet start."""
         ...
 
+    def record(self, binding: DeviceBinding) -> None:
+        """Learn of a binding that is in memory from now on, durable or not."""
+        ...
+
     def on_devices_changed(
         self, view: ManagerView, resource: ResourceName, devices: Sequence[Device]
-    ) -> StoreDecision[str]:
+    ) -> StoreDecision[Refusal | None]:
         """A ListAndWatch message was folded in."""
         ...
 
     def on_container_allocated(
-        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
-    ) -> StoreDecision[str]:
-        """A container got its devices (S3.15)."""
+        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+    ) -> StoreDecision[Refusal | None]:
+        """A container was served; nothing is added when it needed no devices (S3.15)."""
         ...
 
     def on_pod_admitted(
-        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
-    ) -> StoreDecision[str]:
-        """All containers of a pod got their devices."""
+        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+    ) -> StoreDecision[Refusal | None]:
+        """All containers of a pod were served, or one of them at its start (S3.23)."""
         ...
 
     def on_pod_rejected(
         self, view: ManagerView, pod: Pod, reason: str, message: str
-    ) -> StoreDecision[str]:
-        """A pod was refused."""
+    ) -> StoreDecision[Refusal | None]:
+        """A pod was refused; what it held before stays until it is released."""
         ...
 
-    def on_released(self, view: ManagerView, pods: Sequence[PodUid]) -> StoreDecision[str]:
-        """Records of pods that are no longer active were dropped (S6.1)."""
+    def on_taken_back(
+        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+    ) -> StoreDecision[Refusal | None]:
+        """A refused allocation was undone (`reservations: transactional`)."""
         ...
 
-    def on_resource_removed(self, view: ManagerView, resource: ResourceName) -> StoreDecision[str]:
-        """A resource's grace period is over (S2.10)."""
+    def on_released(
+        self, view: ManagerView, pods: Sequence[PodUid]
+    ) -> StoreDecision[Refusal | None]:
+        """Records of pods that are no longer active are about to be dropped (S6.1)."""
+        ...
+
+    def on_resources_removed(
+        self, view: ManagerView, resources: Sequence[ResourceName]
+    ) -> StoreDecision[Refusal | None]:
+        """The grace period of these resources is over (S2.10)."""
         ...

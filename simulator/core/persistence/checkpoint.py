@@ -1,0 +1,149 @@
+"""The strategy `checkpoint`: the node-local file, written as the kubelet writes it (S4.10).
+
+After every devices message, after every container that got devices, after a resource was removed;
+not when devices are released, so entries of dead pods stay in the file until the next write.
+
+Kubelet: writeCheckpoint, readCheckpoint (devicemanager/manager.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import override
+
+from simulator.core.behavior import Behavior
+from simulator.core.calls import (
+    CheckpointContent,
+    Missing,
+    ReadCheckpoint,
+    Stored,
+    StoreDecision,
+    StoreFailed,
+    WriteCheckpoint,
+)
+from simulator.core.checkpoint.bindings import read_bindings
+from simulator.core.checkpoint.incremental import CheckpointRenderer
+from simulator.core.checkpoint.parse import parse
+from simulator.core.devices import Device
+from simulator.core.persistence.protocol import (
+    ManagerView,
+    NewBinding,
+    Persistence,
+    Restored,
+    nothing_to_do,
+)
+from simulator.core.pods import Pod, PodUid
+from simulator.core.records import StateWritten
+from simulator.core.refusals import CheckpointNotWritten, Refusal
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import DeviceBinding
+from simulator.errors import CheckpointError
+
+
+class CheckpointPersistence(Persistence):
+    """Keeps the rendered form of every entry, so that a write costs one join and one hash."""
+
+    def __init__(self, behavior: Behavior) -> None:
+        self._behavior = behavior
+        self._renderer = CheckpointRenderer(
+            behavior.checkpoint_written, legacy_escapes=behavior.legacy_json_escapes
+        )
+
+    @property
+    @override
+    def name(self) -> str:
+        return "checkpoint"
+
+    @override
+    def load(self, view: ManagerView) -> StoreDecision[Restored]:
+        """Read the file; whatever is wrong with it, the kubelet starts empty (S4.12)."""
+        reply = yield ReadCheckpoint()
+        if isinstance(reply, Missing):
+            return Restored(source="nothing")
+        if isinstance(reply, StoreFailed):
+            return Restored(source="nothing", error=reply.message)
+        if not isinstance(reply, CheckpointContent):
+            message = f"a checkpoint read cannot be answered with {reply}"
+            raise TypeError(message)
+        try:
+            checkpoint = parse(reply.content, self._behavior.checkpoints_read)
+        except CheckpointError as error:
+            return Restored(source="nothing", error=str(error))
+        read = read_bindings(checkpoint, lenient=self._behavior.lenient_allocate_responses)
+        self._renderer.put(read.bindings)
+        return Restored(
+            source=self.name,
+            bindings=read.bindings,
+            registered=tuple(checkpoint.registered or ()),
+            skipped=len(read.skipped),
+        )
+
+    @override
+    def record(self, binding: DeviceBinding) -> None:
+        """Have the binding in every file from now on, also if its admission is refused (S3.16)."""
+        self._renderer.put([binding])
+
+    @override
+    def on_devices_changed(
+        self, view: ManagerView, resource: ResourceName, devices: Sequence[Device]
+    ) -> StoreDecision[Refusal | None]:
+        """Write, even if nothing changed (S1.19)."""
+        return self._write(view, "devices")
+
+    @override
+    def on_container_allocated(
+        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+    ) -> StoreDecision[Refusal | None]:
+        """Write once for the container; up to 1.19 also for one without devices (R50)."""
+        if added or self._behavior.checkpoint_at_every_admission:
+            return self._write(view, "allocation")
+        return nothing_to_do()
+
+    @override
+    def on_pod_admitted(
+        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+    ) -> StoreDecision[Refusal | None]:
+        """Have nothing to do: every container was written."""
+        return nothing_to_do()
+
+    @override
+    def on_pod_rejected(
+        self, view: ManagerView, pod: Pod, reason: str, message: str
+    ) -> StoreDecision[Refusal | None]:
+        """Have nothing to do: the file knows bindings only."""
+        return nothing_to_do()
+
+    @override
+    def on_taken_back(
+        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+    ) -> StoreDecision[Refusal | None]:
+        """Write the file without what a refused allocation had brought into it."""
+        self._renderer.remove_pods([pod.uid])
+        self._renderer.put(view.pod_bindings(pod.uid))
+        return self._write(view, "refusal")
+
+    @override
+    def on_released(
+        self, view: ManagerView, pods: Sequence[PodUid]
+    ) -> StoreDecision[Refusal | None]:
+        """Leave the entries out of the next write (S4.10)."""
+        self._renderer.remove_pods(pods)
+        return nothing_to_do()
+
+    @override
+    def on_resources_removed(
+        self, view: ManagerView, resources: Sequence[ResourceName]
+    ) -> StoreDecision[Refusal | None]:
+        """Write once for all of them (S2.10)."""
+        return self._write(view, "removal")
+
+    def _write(self, view: ManagerView, cause: str) -> StoreDecision[Refusal | None]:
+        content = self._renderer.render(view.registered())
+        reply = yield WriteCheckpoint(content, cause)
+        if not isinstance(reply, Stored | StoreFailed):
+            message = f"a checkpoint write cannot be answered with {reply}"
+            raise TypeError(message)
+        error = reply.message if isinstance(reply, StoreFailed) else ""
+        view.note(StateWritten(target=self.name, cause=cause, size=len(content), error=error))
+        return CheckpointNotWritten(error) if error else None
