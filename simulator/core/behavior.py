@@ -96,6 +96,7 @@ class Behavior:
     checkpoint_at_every_admission: bool = False
     lenient_allocate_responses: bool = True
     topologyless_under_node_zero: bool = False
+    cdi_devices: bool = True
     # Allocation
     readmission_health_check: ReadmissionHealthCheck = ReadmissionHealthCheck.AFTER_RUNNING_CHECK
     running_check: RunningCheck = RunningCheck.ANY
