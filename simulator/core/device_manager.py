@@ -15,7 +15,7 @@ from simulator.core.behavior import Behavior, Readmission, Reservations
 from simulator.core.calls import Decision, StoreDecision
 from simulator.core.choices import Choices
 from simulator.core.container_start import RunOptionsResult
-from simulator.core.devices import Device, DeviceId, DeviceInstances, NumaNode
+from simulator.core.devices import Device, DeviceId, DeviceInstances, NumaNode, filter_instances
 from simulator.core.endpoints import PluginOptions
 from simulator.core.facts import KubeletFacts
 from simulator.core.invariants import violations
@@ -179,11 +179,9 @@ class DeviceManager:
 
     def allocatable_devices(self) -> dict[ResourceName, DeviceInstances]:
         """Return the healthy devices, in use or not (GetAllocatableDevices, S8.10)."""
-        pools = self._state.inventory.pools
-        return {
-            resource: {device: pools[resource].listed[device] for device in healthy}
-            for resource, healthy in self._state.registered()
-        }
+        state = self._state
+        listed = {resource: pool.listed for resource, pool in state.inventory.pools.items()}
+        return filter_instances(listed, dict(state.registered()))
 
     def resource_health(self, pod: Pod) -> AllocatedResourcesStatus:
         """Return the health of a pod's devices for its status (S9.3, S9.4)."""

@@ -30,6 +30,9 @@ DevicesPerNuma = Mapping[NumaNode, tuple[DeviceId, ...]]
 DeviceInstances = Mapping[DeviceId, "Device"]
 """The devices of one resource by id (DeviceInstances)."""
 
+ResourceDeviceInstances = Mapping[ResourceName, DeviceInstances]
+"""The devices of each resource (ResourceDeviceInstances)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Device:
@@ -72,3 +75,19 @@ def device_ids(grouped: DevicesPerNuma | None) -> tuple[DeviceId, ...]:
 def sorted_ids(ids: Iterable[DeviceId]) -> tuple[DeviceId, ...]:
     """Return the ids in the order in which Rebind always iterates them."""
     return tuple(sorted(ids))
+
+
+def filter_instances(
+    instances: ResourceDeviceInstances, wanted: Mapping[ResourceName, Iterable[DeviceId]]
+) -> dict[ResourceName, DeviceInstances]:
+    """Return the instances that `wanted` names; unknown ids and resources are left out.
+
+    A resource of which nothing is left keeps its key (X18).
+
+    Kubelet: ResourceDeviceInstances.Filter.
+    """
+    return {
+        resource: {id_: instances[resource][id_] for id_ in ids if id_ in instances[resource]}
+        for resource, ids in wanted.items()
+        if resource in instances
+    }

@@ -2,8 +2,17 @@
 
 import pytest
 
-from simulator.core.devices import Device, DeviceId, NumaNode, device_ids, sorted_ids
+from simulator.core.devices import (
+    Device,
+    DeviceId,
+    DeviceInstances,
+    NumaNode,
+    device_ids,
+    filter_instances,
+    sorted_ids,
+)
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
+from simulator.core.resources import ResourceName
 
 A, B, C = DeviceId("a"), DeviceId("b"), DeviceId("c")
 
@@ -43,3 +52,41 @@ def test_init_containers_are_admitted_before_regular_ones() -> None:
     pod = Pod(PodUid("p"), "p", init_containers=(setup,), containers=(app,))
 
     assert list(pod.all_containers()) == [setup, app]
+
+
+FOO, BAR, BAZ = (ResourceName(name) for name in ("foo", "bar", "baz"))
+
+
+def ids(resource: ResourceName, *numbers: int) -> list[DeviceId]:
+    return [DeviceId(f"dev-{resource}{number}") for number in numbers]
+
+
+def instances(resource: ResourceName, *numbers: int) -> DeviceInstances:
+    return {id_: Device(id_) for id_ in ids(resource, *numbers)}
+
+
+ALL = {resource: instances(resource, 1, 2, 3) for resource in (FOO, BAR, BAZ)}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "left"),
+    [
+        ({}, {}),
+        (
+            {FOO: ids(FOO, 1, 2), BAR: ids(BAR, 1)},
+            {FOO: instances(FOO, 1, 2), BAR: instances(BAR, 1)},
+        ),
+        ({name: ids(name, 1, 2, 3) for name in (FOO, BAR, BAZ)}, ALL),
+        ({name: ids(name, 1, 2, 3, 4) for name in (FOO, BAR, BAZ)}, ALL),
+        (
+            {name: ids(name, 1, 4, 7) for name in (FOO, BAR, BAZ)},
+            {name: instances(name, 1) for name in (FOO, BAR, BAZ)},
+        ),
+        ({FOO: [], ResourceName("unknown"): ids(FOO, 1)}, {FOO: {}}),
+    ],
+)
+def test_resource_device_instance_filter(
+    wanted: dict[ResourceName, list[DeviceId]], left: dict[ResourceName, DeviceInstances]
+) -> None:
+    """TestResourceDeviceInstanceFilter; the last row is X18 and a resource never heard of."""
+    assert left == filter_instances(ALL, wanted)
