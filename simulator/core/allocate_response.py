@@ -35,6 +35,7 @@ _CDI_DEVICE: Final = {_NAME: BYTES}
 _ENTRY: Final = {_KEY: BYTES, _VALUE: BYTES}
 _OUTER: Final = {1: BYTES}
 
+_CDI_TAG: Final = _CDI_DEVICES << 3 | BYTES
 _MOUNT_TAG: Final = _MOUNTS << 3 | BYTES
 _READ_ONLY_TAG: Final = _READ_ONLY_OR_PERMISSIONS << 3 | VARINT
 _PLAIN_TAGS: Final = {
@@ -130,6 +131,20 @@ def is_decodable(data: bytes, *, lenient: bool = True) -> bool:
     except MalformedReplyError:
         return False
     return True
+
+
+def rewritten(data: bytes, *, lenient: bool, cdi_devices: bool) -> bytes:
+    """Return the bytes that a kubelet writes for a response that it read from its checkpoint.
+
+    The newer runtime keeps what it does not know; the older one drops it, CDI devices included
+    where the version does not know them (1.20.2/DIFFERENCES 23).
+
+    Raises:
+        MalformedReplyError: The kubelet cannot decode the response.
+    """
+    if lenient or (_is_plain(data) and (cdi_devices or _CDI_TAG not in data)):
+        return data
+    return encode(decode(data, lenient=False, cdi_devices=cdi_devices))
 
 
 def encode(response: AllocateResponse) -> bytes:

@@ -95,6 +95,7 @@ class Behavior:
     legacy_json_escapes: bool = False
     checkpoint_at_every_admission: bool = False
     lenient_allocate_responses: bool = True
+    cdi_devices_known: bool = True
     topologyless_under_node_zero: bool = False
     cdi_devices: bool = True
     # Allocation
