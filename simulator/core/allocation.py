@@ -138,6 +138,7 @@ class _Picking:
     Attributes:
         chosen: Ids taken so far, in order.
         reserved: Those of them that this choice reserved.
+        has_begun: Whether something was taken, be it nothing of an empty tier.
         needed: How many are still to be taken.
     """
 
@@ -145,6 +146,7 @@ class _Picking:
     request: ContainerRequest
     chosen: dict[DeviceId, None] = field(default_factory=dict)
     reserved: list[DeviceId] = field(default_factory=list)
+    has_begun: bool = False
     needed: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -172,10 +174,19 @@ class _Picking:
         return self.needed == 0
 
     def _require_set(self, tier: Sequence[DeviceId]) -> None:
-        """Crash where the kubelet writes into a set that is not there (1.20.2/DIFFERENCES 9)."""
-        if not self.state.behavior.reuse_into_missing_set_crashes or self.pool.is_in_use:
-            return
-        if tier:
+        """Crash where the kubelet writes into a set that is not there (1.20.2/DIFFERENCES 9, R107).
+
+        That is so at once when nobody holds the resource, and later when the set was dropped while
+        the plugin was asked for its preference.
+        """
+        behavior = self.state.behavior
+        crashes = (
+            behavior.rebuild_during_preference_crashes
+            if self.has_begun
+            else behavior.reuse_into_missing_set_crashes
+        )
+        self.has_begun = True
+        if crashes and tier and not self.pool.is_in_use:
             detail = f"{self.request.resource} has no set of allocated devices"
             raise KubeletPanic(KubeletPanicked(rule="S3.17", detail=detail))
 

@@ -86,9 +86,18 @@ class Reservations(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behavior:
-    """The switches of one kubelet version; defaults are those of 1.36.2."""
+    """The switches of one kubelet version; defaults are those of 1.36.2.
+
+    Attributes:
+        version: What the profile is called.
+        note: What a reader has to know about the profile, e.g. that its version is newer than those
+            that were checked; empty for nothing.
+
+    The other fields are described where they are set: `simulator.core.switches`.
+    """
 
     version: str = "1.36.2"
+    note: str = ""
     # Checkpoint
     checkpoint_written: CheckpointFormat = CheckpointFormat.V2
     checkpoints_read: frozenset[CheckpointFormat] = frozenset({CheckpointFormat.V2})
@@ -97,7 +106,7 @@ class Behavior:
     lenient_allocate_responses: bool = True
     cdi_devices_known: bool = True
     topologyless_under_node_zero: bool = False
-    cdi_devices: bool = True
+    cdi_devices_known: bool = True
     # Allocation
     readmission_health_check: ReadmissionHealthCheck = ReadmissionHealthCheck.AFTER_RUNNING_CHECK
     running_check: RunningCheck = RunningCheck.ANY
@@ -107,6 +116,7 @@ class Behavior:
     contracted_unregistered_text: bool = False
     dumped_empty_response: bool = False
     reuse_into_missing_set_crashes: bool = False
+    rebuild_during_preference_crashes: bool = False
     zero_limits_skipped_at_start: bool = True
     inactive_pods_reallocated: bool = False
     # Topology
@@ -121,10 +131,17 @@ class Behavior:
     registered_options_used: bool = False
     register_asynchronous: bool = False
     plugin_directory_emptied: bool = False
+    unhealthy_devices_allocatable: bool = False
     extended_resource_reset: ExtendedResourceReset = ExtendedResourceReset.WITHOUT_CHECKPOINT
     # Kubelet
     terminated_pods_readmitted: bool = False
     rejected_status_prefix: str = "Pod was rejected: "
     rejected_pods_become_active: bool = True
     resource_health_in_status: bool = True
+    pod_resources_releases: bool = True
+    pod_resources_active_pods_only: bool = True
+    pod_resources_get_served: bool = True
+    api_qps: int = 50
+    api_burst: int = 100
+    watched_plugins_retried: bool = True
     trusts_checkpoint: bool = False

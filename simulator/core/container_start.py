@@ -56,7 +56,7 @@ def run_options(state: ManagerState, pod: Pod, container: Container) -> Decision
             decode(
                 allocation.binding.response or b"",
                 lenient=behavior.lenient_allocate_responses,
-                cdi_devices=behavior.cdi_devices,
+                cdi_devices=behavior.cdi_devices_known,
             ),
         )
         for resource, allocation in allocations.items()

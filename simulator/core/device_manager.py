@@ -178,9 +178,14 @@ class DeviceManager:
         }
 
     def allocatable_devices(self) -> dict[ResourceName, DeviceInstances]:
-        """Return the healthy devices, in use or not (GetAllocatableDevices, S8.10)."""
+        """Return the devices that could be in use, as a rule the healthy ones (S8.10).
+
+        Kubelet: GetAllocatableDevices.
+        """
         state = self._state
         listed = {resource: pool.listed for resource, pool in state.inventory.pools.items()}
+        if state.behavior.unhealthy_devices_allocatable:
+            return listed
         return filter_instances(listed, dict(state.registered()))
 
     def resource_health(self, pod: Pod) -> AllocatedResourcesStatus:
