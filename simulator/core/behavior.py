@@ -106,7 +106,6 @@ class Behavior:
     lenient_allocate_responses: bool = True
     cdi_devices_known: bool = True
     topologyless_under_node_zero: bool = False
-    cdi_devices_known: bool = True
     # Allocation
     readmission_health_check: ReadmissionHealthCheck = ReadmissionHealthCheck.AFTER_RUNNING_CHECK
     running_check: RunningCheck = RunningCheck.ANY

@@ -183,7 +183,9 @@ class DeviceManager:
         Kubelet: GetAllocatableDevices.
         """
         state = self._state
-        listed = {resource: pool.listed for resource, pool in state.inventory.pools.items()}
+        listed: dict[ResourceName, DeviceInstances] = {
+            resource: pool.listed for resource, pool in state.inventory.pools.items()
+        }
         if state.behavior.unhealthy_devices_allocatable:
             return listed
         return filter_instances(listed, dict(state.registered()))
