@@ -12,7 +12,7 @@ the change, the old behavior is that of 1.24 and older (details 1); what changed
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from simulator.core.behavior import (
     Behavior,
@@ -247,10 +247,13 @@ def behavior_for(text: str) -> Behavior:
 
 
 def _column(version: KubeletVersion) -> Behavior:
-    values: dict[str, Any] = {switch.name: switch.value(version) for switch in SWITCHES}
     note = ""
     if version > NEWEST and version != KubeletVersion(NEWEST.minor):
         note = (
             f"kubelet {version} is newer than {NEWEST}, the newest known; it behaves like that one"
         )
-    return Behavior(version=str(version), note=note, **values)
+    behavior = Behavior(version=str(version), note=note)
+    for switch in SWITCHES:
+        # The rows are named like the fields, so a frozen value is filled before anyone sees it.
+        object.__setattr__(behavior, switch.name, switch.value(version))
+    return behavior
