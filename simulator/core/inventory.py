@@ -225,16 +225,17 @@ class DevicePool:
         return added
 
     def unreserve(self, ids: Iterable[DeviceId]) -> None:
-        """Drop the reservations of `ids`."""
+        """Drop the reservations of `ids`; with the last one, that there ever were any."""
         reserved = self.reserved or {}
         for device in ids:
             if reserved.pop(device, self) is None:
                 self.taken &= ~self.slots_of((device,))
+        if not reserved:
+            self.reserved = None
 
     def rebuild(self) -> None:
-        """Forget all reservations, and that there ever were any (S2.4)."""
+        """Forget all reservations (S2.4)."""
         self.unreserve(tuple(self.reserved or ()))
-        self.reserved = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,97 @@
+"""Run a scenario once as it is, and then once for every call and every fate of that call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from simulator.core.behavior import Reservations
+from simulator.core.calls import Call
+from simulator.core.machine import TopologyPolicy
+from tests.core.driving import pod
+from tests.recovery.node import Node, StateForgotten, Strategy
+from tests.recovery.outside import Cut, Durable, Fate, Outside
+
+
+@dataclass(frozen=True)
+class Story:
+    """A scenario and the topology policy under which it is played."""
+
+    play: Callable[[Node], None]
+    policy: TopologyPolicy = TopologyPolicy.NONE
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a scenario runs on.
+
+    Attributes:
+        durable: Makes an empty durable state.
+        strategy: Makes the persistence of one kubelet process.
+    """
+
+    durable: Callable[[], Durable]
+    strategy: Strategy
+    reservations: Reservations
+
+
+@dataclass
+class Exploration:
+    """What came of all runs.
+
+    Attributes:
+        calls: The calls of the run without a cut.
+        runs: Number of runs, that one included.
+        findings: Broken promises, each with its cut.
+        forgotten: Cuts after which the kubelet started empty (S4.12).
+    """
+
+    calls: list[Call] = field(default_factory=list)
+    runs: int = 0
+    findings: list[str] = field(default_factory=list)
+    forgotten: list[Cut] = field(default_factory=list)
+
+
+def explore(story: Story, setup: Setup) -> Exploration:
+    """Cut a scenario everywhere."""
+    outcome = Exploration()
+    uncut = Outside(setup.durable())
+    _run(story, setup, uncut, outcome, None)
+    outcome.calls = uncut.calls
+    for cut in _cuts(len(uncut.calls)):
+        _run(story, setup, Outside(setup.durable(), cut), outcome, cut)
+    return outcome
+
+
+def _cuts(calls: int) -> Iterator[Cut]:
+    for number in range(1, calls + 1):
+        for fate in Fate:
+            yield Cut(number, fate)
+
+
+def _run(
+    story: Story, setup: Setup, outside: Outside, outcome: Exploration, cut: Cut | None
+) -> None:
+    outcome.runs += 1
+    try:
+        node = Node(setup.strategy, setup.reservations, outside, policy=story.policy)
+        story.play(node)
+        if setup.reservations is Reservations.TRANSACTIONAL:
+            _probe(node)
+    except StateForgotten:
+        assert cut is not None
+        outcome.forgotten.append(cut)
+        return
+    at = "uncut" if cut is None else f"{outside.calls[cut.number - 1]}: {cut.fate.value}"
+    outcome.findings += [f"{at}: {finding}" for finding in node.findings]
+
+
+def _probe(node: Node) -> None:
+    """Have pods ask for all that must be free; the second try is for a cut in the first."""
+    node.release()
+    free = {resource: count for resource, count in node.free_devices().items() if count}
+    node.create(pod("probe", free))
+    if not node.is_announced("probe"):
+        node.create(pod("probe again", free))
+        if not node.is_announced("probe again"):
+            node.findings.append(f"{free} should be free and could not be given")

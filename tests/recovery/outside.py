@@ -1,0 +1,151 @@
+"""What a kubelet reaches: its durable state and its plugins, with one call of a run cut.
+
+Every call is numbered, from 1. A cut is a number and a fate: the call fails, or the kubelet dies
+just before or just after the call has had its effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from simulator.core.allocate_response import AllocateResponse, encode
+from simulator.core.calls import (
+    AllocateCall,
+    AllocateReply,
+    Call,
+    CallFailed,
+    CheckpointContent,
+    Commit,
+    Conflict,
+    LoadState,
+    Missing,
+    PluginReply,
+    PreferredAllocationCall,
+    PreferredAllocationReply,
+    PreStartContainerCall,
+    PreStartContainerReply,
+    ReadCheckpoint,
+    Reply,
+    StateLoaded,
+    StoreCall,
+    Stored,
+    StoreFailed,
+    StoreReply,
+    WriteCheckpoint,
+)
+from simulator.core.transitions import NodeName
+from simulator.errors import StoreError
+from simulator.ports import Refused, Store
+
+NODE = NodeName("n0")
+STORE_CALLS = (ReadCheckpoint, WriteCheckpoint, LoadState, Commit)
+
+
+class KubeletDied(Exception):  # noqa: N818  no error: the process ended
+    """The kubelet's process ended in the middle of a decision."""
+
+
+class Fate(Enum):
+    """What becomes of the call that is cut."""
+
+    FAILS = "fails"
+    DIES_BEFORE = "kubelet dies before it"
+    DIES_AFTER = "kubelet dies after it"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One call of a run and its fate."""
+
+    number: int
+    fate: Fate
+
+
+class Durable(Protocol):
+    """The state that outlives a kubelet."""
+
+    def answer(self, call: StoreCall) -> StoreReply:
+        """Do what is asked, at once."""
+        ...
+
+
+class CheckpointDisk:
+    """A disk with one file, which is replaced whole or not at all."""
+
+    def __init__(self) -> None:
+        self._file: bytes | None = None
+
+    def answer(self, call: StoreCall) -> StoreReply:
+        if isinstance(call, WriteCheckpoint):
+            self._file = call.content
+            return Stored()
+        assert isinstance(call, ReadCheckpoint)
+        return Missing() if self._file is None else CheckpointContent(self._file)
+
+
+class Database:
+    """A node's way to a store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def answer(self, call: StoreCall) -> StoreReply:
+        try:
+            if isinstance(call, LoadState):
+                return StateLoaded(self.store.load(NODE))
+            assert isinstance(call, Commit)
+            outcomes = self.store.apply(call.transitions)
+        except StoreError as error:
+            return StoreFailed(str(error))
+        for outcome in outcomes:
+            if isinstance(outcome, Refused):
+                return Conflict(outcome.message)
+        return Stored()
+
+
+class Outside:
+    """Answers every call at once, except the one that is cut.
+
+    Attributes:
+        calls: What was called, in order.
+    """
+
+    def __init__(self, durable: Durable, cut: Cut | None = None) -> None:
+        self.durable = durable
+        self.calls: list[Call] = []
+        self._cut = cut
+
+    def answer(self, call: Call) -> Reply:
+        """Answer `call`.
+
+        Raises:
+            KubeletDied: This is the call at which the kubelet dies.
+        """
+        self.calls.append(call)
+        if self._cut is None or len(self.calls) != self._cut.number:
+            return self.serve(call)
+        if self._cut.fate is Fate.FAILS:
+            if isinstance(call, STORE_CALLS):
+                return StoreFailed("no space left on device")
+            return CallFailed("rpc error: code = Unavailable desc = connection lost")
+        if self._cut.fate is Fate.DIES_AFTER:
+            self.serve(call)
+        raise KubeletDied
+
+    def serve(self, call: Call) -> Reply:
+        """Answer a call without counting it."""
+        if isinstance(call, STORE_CALLS):
+            return self.durable.answer(call)
+        return _plugin_reply(call)
+
+
+def _plugin_reply(call: Call) -> PluginReply:
+    """Answer as a plugin that passes the ids in an env variable and prefers the last ones."""
+    if isinstance(call, PreferredAllocationCall):
+        return PreferredAllocationReply(call.available[::-1])
+    if isinstance(call, PreStartContainerCall):
+        return PreStartContainerReply()
+    assert isinstance(call, AllocateCall)
+    return AllocateReply(encode(AllocateResponse(envs={"IDS": ",".join(call.devices)})))
