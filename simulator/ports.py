@@ -7,14 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 from simulator.core.calls import PluginCall, PluginReply
-from simulator.core.devices import DeviceId
+from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.instants import Instant
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName, NodeState, PodIdentity, Transition
+
+
+class Durability(Enum):
+    """What a power cut may take: nothing acknowledged (`full`), the last commits, or anything.
+
+    A killed process loses nothing acknowledged under any of them.
+    """
+
+    FULL = "full"
+    NORMAL = "normal"
+    OFF = "off"
 
 
 class Clock(Protocol):
@@ -115,6 +127,51 @@ class ResourceSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceSummary:
+    """A device as the store knows it.
+
+    Attributes:
+        listed: Whether it is in its plugin's latest list.
+        health: The plugin's text; None while no plugin has said it.
+        numa_nodes: None without a topology message, empty for a message without nodes.
+        holders: Pods that hold it now; several only if an import kept a dispute.
+    """
+
+    node: NodeName
+    resource: ResourceName
+    device: DeviceId
+    listed: bool
+    health: str | None
+    numa_nodes: tuple[NumaNode, ...] | None
+    holders: tuple[PodIdentity, ...]
+
+
+class Standing(Enum):
+    """How a pod stands with its node's device manager."""
+
+    ADMITTED = "Admitted"
+    REJECTED = "Rejected"
+    RELEASED = "Released"
+
+
+@dataclass(frozen=True, slots=True)
+class PodSummary:
+    """A pod as the store knows it.
+
+    Attributes:
+        reason, message: Why it was rejected; empty otherwise.
+        devices: Resource and number of distinct devices held now, by resource name.
+    """
+
+    node: NodeName
+    pod: PodIdentity
+    standing: Standing
+    reason: str
+    message: str
+    devices: tuple[tuple[ResourceName, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ImportedCheckpoint:
     """The last imported file of a node.
 
@@ -127,16 +184,8 @@ class ImportedCheckpoint:
     revision: int
 
 
-class Store(Protocol):
-    """Where device bindings live.
-
-    `apply` is one durable unit: when it returns, every `Committed` transition is durable, in the
-    durability class of the store. A `StoreError` means that none of the batch was applied.
-    """
-
-    def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
-        """Apply a batch with one commit; outcomes in order, a refusal for its own transition."""
-        ...
+class StoreReader(Protocol):
+    """What can be asked of a store; every answer is of one instant."""
 
     def load(self, node: NodeName) -> NodeState:
         """Return a node's state; an unknown node has revision 0 and nothing else."""
@@ -144,6 +193,14 @@ class Store(Protocol):
 
     def nodes(self) -> list[NodeSummary]:
         """Return all nodes, by name."""
+        ...
+
+    def devices(self, *, node: NodeName | None = None) -> list[DeviceSummary]:
+        """Return devices by node and resource; listed ones first, in the plugin's order."""
+        ...
+
+    def pods(self, *, node: NodeName | None = None) -> list[PodSummary]:
+        """Return pods by node, in the order in which they became known."""
         ...
 
     def holders(
@@ -164,6 +221,23 @@ class Store(Protocol):
 
     def imported_checkpoint(self, node: NodeName) -> ImportedCheckpoint | None:
         """Return the file last imported for the node, if any."""
+        ...
+
+
+class Store(StoreReader, Protocol):
+    """Where device bindings live.
+
+    `apply` is one durable unit: when it returns, every `Committed` transition is durable, in the
+    durability class of the store. A `StoreError` means that none of the batch was applied.
+    """
+
+    def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
+        """Apply a batch with one commit; outcomes in order, a refusal for its own transition.
+
+        A transition that changes nothing (a report of the same devices, an import of the same
+        state, a release of pods that hold nothing) is committed at the node's present revision and
+        leaves no trace in the history.
+        """
         ...
 
     def close(self) -> None:

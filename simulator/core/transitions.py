@@ -77,7 +77,9 @@ class PodAdmitted:
     """A pod was admitted; the bindings are those that this admission added.
 
     A device may stand under several containers of one pod (init container reuse, S3.2); a device
-    held by another pod makes the store refuse the whole transition.
+    held by another pod makes the store refuse the whole transition. A binding of a container and
+    resource that already have one takes its place, at the end of the node's bindings; devices that
+    no container of the pod has any more are given back.
     """
 
     node: NodeName
@@ -88,7 +90,10 @@ class PodAdmitted:
 
 @dataclass(frozen=True, slots=True)
 class PodRejected:
-    """A pod was refused; it holds nothing, the history keeps the reason."""
+    """A pod was refused; the history keeps the reason.
+
+    Devices that it held before stay held until the pod is released (S6.3).
+    """
 
     node: NodeName
     at: Instant
@@ -122,6 +127,7 @@ class CheckpointImported:
         bindings: In file order, the skipped entries (S4.13) left out.
         registered: Resource to ids as in the file, in file order of keys.
         replace: Whether other state of the node may be dropped.
+        pods: Names for uids of the file, where they are known.
     """
 
     node: NodeName
@@ -131,6 +137,7 @@ class CheckpointImported:
     registered: tuple[tuple[ResourceName, tuple[DeviceId, ...]], ...]
     on_conflict: OnConflict = OnConflict.REFUSE
     replace: bool = False
+    pods: tuple[PodIdentity, ...] = ()
 
 
 Transition = (
@@ -150,8 +157,8 @@ class NodeState:
 
     Attributes:
         revision: The store's revision of the node's last change; 0 for an unknown node.
-        bindings: In the order in which they were stored.
-        registered: Resources with an endpoint, to be restored as stopped (S2.8).
+        bindings: In the order in which they were stored; groups by NUMA node ascending.
+        registered: Resources with an endpoint, to be restored as stopped (S2.8); by name.
     """
 
     node: NodeName

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from simulator import ports
 from simulator.core.behavior import Readmission, Reservations
 from simulator.core.devices import Device
 from simulator.core.instants import MILLISECOND, SECOND, Duration
@@ -24,12 +25,8 @@ class Controller(Enum):
     JOB = "job"
 
 
-class Durability(Enum):
-    """What a power cut may take: nothing acknowledged (`full`), the last commits, or anything."""
-
-    FULL = "full"
-    NORMAL = "normal"
-    OFF = "off"
+Durability = ports.Durability
+"""What a power cut may take."""
 
 
 @dataclass(frozen=True, slots=True)

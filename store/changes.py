@@ -1,0 +1,94 @@
+"""What the history says of a transition, in the same words for every store."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from simulator.core.devices import DeviceId, device_ids
+from simulator.core.pods import PodUid
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import (
+    CheckpointImported,
+    DeviceBinding,
+    DevicesReported,
+    NodeBooted,
+    NodeName,
+    PodAdmitted,
+    PodRejected,
+    PodsReleased,
+    ResourceRemoved,
+    Transition,
+)
+from simulator.ports import Refused, Standing
+
+KINDS: Final[dict[type[Transition], int]] = {
+    NodeBooted: 1,
+    DevicesReported: 2,
+    ResourceRemoved: 3,
+    PodAdmitted: 4,
+    PodRejected: 5,
+    PodsReleased: 6,
+    CheckpointImported: 7,
+}
+"""Numbers of the kinds of change; they are in databases and never change."""
+
+KIND_NAMES: Final = {number: kind.__name__ for kind, number in KINDS.items()}
+
+
+STANDINGS: Final = {Standing.ADMITTED: 1, Standing.REJECTED: 2, Standing.RELEASED: 3}
+"""Numbers of the standings of pods; they are in databases and never change."""
+
+STANDING_NAMES: Final = {number: standing for standing, number in STANDINGS.items()}
+
+
+def bindings_line(bindings: tuple[DeviceBinding, ...]) -> str:
+    """Say which container got which devices: `main example.com/gpu=gpu-0,gpu-1`."""
+    return "; ".join(
+        f"{binding.container} {binding.resource}={','.join(device_ids(binding.devices))}"
+        for binding in bindings
+    )
+
+
+def reported_line(report: DevicesReported) -> str:
+    """Say how many devices a plugin reported."""
+    healthy = sum(device.is_healthy for device in report.devices)
+    return f"{report.resource}: {len(report.devices)} devices, {healthy} healthy"
+
+
+def imported_line(imported: CheckpointImported) -> str:
+    """Say what an import brought."""
+    pods = len({binding.pod for binding in imported.bindings})
+    return f"{len(imported.bindings)} entries of {pods} pods, {len(imported.content)} bytes"
+
+
+def detail_of(transition: Transition, pods: tuple[PodUid, ...]) -> str:
+    """Return the history's line for a transition that concerned these pods."""
+    match transition:
+        case NodeBooted():
+            line = f"boot {transition.boot_id}"
+        case DevicesReported():
+            line = reported_line(transition)
+        case ResourceRemoved():
+            line = str(transition.resource)
+        case PodAdmitted():
+            line = bindings_line(transition.bindings)
+        case PodRejected():
+            line = f"{transition.reason}: {transition.message}"
+        case PodsReleased():
+            line = " ".join(pods)
+        case _:
+            line = imported_line(transition)
+    return line
+
+
+def held_by_another(*, device: DeviceId, resource: ResourceName, holder: PodUid) -> Refused:
+    """Refuse a second holder."""
+    return Refused(f"device {device} of {resource} is held by pod {holder}")
+
+
+def has_other_state(node: NodeName, *, pods: int, resources: int) -> Refused:
+    """Refuse an import over other state (details 16)."""
+    return Refused(
+        f"node {node} already has other state ({pods} pods, {resources} resources); "
+        "import with --replace to drop it"
+    )

@@ -1,0 +1,47 @@
+"""Running the numbered revisions of `migrations` on a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
+from sqlalchemy import Connection
+
+import migrations
+from simulator.errors import SchemaOutOfDateError
+
+
+def configuration(connection: Connection) -> Config:
+    """Return Alembic's configuration for a connection, from wherever this package is installed."""
+    config = Config()
+    config.set_main_option(
+        "script_location", str(Path(migrations.__file__).parent).replace("%", "%%")
+    )
+    config.attributes["connection"] = connection
+    return config
+
+
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Bring a database up to a revision.
+
+    Raises:
+        SchemaOutOfDateError: There is no such revision.
+    """
+    try:
+        command.upgrade(configuration(connection), revision)
+    except CommandError as error:
+        raise SchemaOutOfDateError(str(error)) from error
+
+
+def downgrade(connection: Connection, revision: str) -> None:
+    """Bring a database down to a revision.
+
+    Raises:
+        SchemaOutOfDateError: There is no such revision.
+    """
+    try:
+        command.downgrade(configuration(connection), revision)
+    except CommandError as error:
+        raise SchemaOutOfDateError(str(error)) from error

@@ -1,0 +1,70 @@
+"""Which schema a database has, and making one that has none."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import Connection, inspect, text
+
+from simulator.errors import SchemaOutOfDateError
+from store import tables
+
+_VERSION_TABLE: Final = "alembic_version"
+
+
+def revision_of(connection: Connection) -> str | None:
+    """Return the schema revision of a database, None when it has no table at all.
+
+    Raises:
+        SchemaOutOfDateError: There are tables, but not this program's.
+    """
+    names = inspect(connection).get_table_names()
+    if not names:
+        return None
+    revision = None
+    if _VERSION_TABLE in names:
+        revision = connection.scalar(text(f"SELECT version_num FROM {_VERSION_TABLE}"))  # noqa: S608  constant
+    if revision is None:
+        reason = (
+            f"the database has tables ({', '.join(sorted(names)[:3])}), but no Rebind schema; "
+            "name another database"
+        )
+        raise SchemaOutOfDateError(reason)
+    return str(revision)
+
+
+def create(connection: Connection) -> None:
+    """Give an empty database the present schema: what all migrations together make."""
+    tables.metadata.create_all(connection)
+    connection.exec_driver_sql(
+        f"CREATE TABLE {_VERSION_TABLE} (version_num VARCHAR(32) NOT NULL, "
+        f"CONSTRAINT {_VERSION_TABLE}_pkc PRIMARY KEY (version_num))"
+    )
+    connection.execute(
+        text(f"INSERT INTO {_VERSION_TABLE} (version_num) VALUES (:revision)"),  # noqa: S608  constant
+        {"revision": tables.SCHEMA_REVISION},
+    )
+
+
+def check(revision: str | None, *, url: str) -> None:
+    """Refuse a database of another revision.
+
+    Raises:
+        SchemaOutOfDateError: With the command that helps.
+    """
+    present = tables.SCHEMA_REVISION
+    if revision == present:
+        return
+    if revision is None:
+        reason = f"database {url} is empty; run: rebind db upgrade --db {url}"
+    elif revision < present:
+        reason = (
+            f"database {url} has schema {revision}, this program needs {present}; "
+            f"run: rebind db upgrade --db {url}"
+        )
+    else:
+        reason = (
+            f"database {url} has schema {revision}, newer than this program's {present}; "
+            "use a newer Rebind"
+        )
+    raise SchemaOutOfDateError(reason)

@@ -1,0 +1,280 @@
+"""The store in a SQL database: one writer, one held connection, one commit for each batch."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import sqlalchemy.exc
+from sqlalchemy import Connection
+from sqlalchemy.engine import URL, make_url
+
+from simulator.core.devices import DeviceId
+from simulator.core.pods import PodUid
+from simulator.core.transitions import (
+    DevicesReported,
+    NodeBooted,
+    NodeName,
+    NodeState,
+    PodAdmitted,
+    PodRejected,
+    PodsReleased,
+    ResourceRemoved,
+    Transition,
+)
+from simulator.ports import (
+    Change,
+    DeviceSummary,
+    Durability,
+    Holding,
+    ImportedCheckpoint,
+    NodeSummary,
+    Outcome,
+    PodSummary,
+    Refused,
+)
+from store import queries, schema, sqlite
+from store.changes import held_by_another
+from store.imports import bound_ids, by_key
+from store.plan import Plan
+from store.planned_devices import plan_boot, plan_removal, plan_report
+from store.planned_imports import plan_import
+from store.planned_pods import plan_admission, plan_rejection, plan_release
+
+
+class SqlStore:
+    """A `Store` in a SQLite database.
+
+    `apply` may be called by one thread at a time, any thread; answers may be asked at the same
+    time by others. Many callers who want to share commits use `store.committer`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        durability: Durability = Durability.FULL,
+        read_only: bool = False,
+        added_sync_s: float = 0.0,
+    ) -> None:
+        """Open a database; one that has no tables gets the schema (details 16).
+
+        Args:
+            url: E.g. `sqlite:///rebind.db`; `sqlite://` is a database in memory.
+            durability: What a power cut may take.
+            read_only: Whether to answer only.
+            added_sync_s: Seconds that every durable commit waits in addition, to stand for a
+                slower disk in benchmarks.
+
+        Raises:
+            StoreUnavailableError: The database is missing (when it is to be read only), damaged,
+                unreadable or locked.
+            SchemaOutOfDateError: The database has another schema revision.
+        """
+        self.url: URL = make_url(url)
+        self.durability = durability
+        self._added_sync_s = added_sync_s if durability is Durability.FULL else 0.0
+        self._lock = threading.Lock()
+        self._engine = sqlite.connect(self.url, durability=durability, read_only=read_only)
+        self._plan: Plan | None = None
+        with self._translating():
+            sqlite.refuse_emptied_file(self.url)
+            self._writer = self._engine.connect()
+            self._use_schema(read_only=read_only)
+
+    def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
+        """Apply a batch with one commit; see `simulator.ports.Store`."""
+        with self._lock, self._translating():
+            plan = self._plan or Plan(self._writer)
+            self._plan = None  # Until the batch is durable, nothing that is planned is true.
+            try:
+                outcomes = self._write(plan, transitions)
+            finally:
+                sqlite.roll_back(self._writer)
+            self._plan = plan
+            if self._added_sync_s:
+                time.sleep(self._added_sync_s)
+        return outcomes
+
+    def load(self, node: NodeName) -> NodeState:
+        """Return a node's state."""
+        with self._reading() as connection:
+            return queries.load_state(connection, node)
+
+    def nodes(self) -> list[NodeSummary]:
+        """Return all nodes, by name."""
+        with self._reading() as connection:
+            return queries.all_nodes(connection)
+
+    def devices(self, *, node: NodeName | None = None) -> list[DeviceSummary]:
+        """Return devices by node and resource; listed ones first, in the plugin's order."""
+        with self._reading() as connection:
+            return queries.all_devices(connection, node)
+
+    def pods(self, *, node: NodeName | None = None) -> list[PodSummary]:
+        """Return pods by node, in the order in which they became known."""
+        with self._reading() as connection:
+            return queries.all_pods(connection, node)
+
+    def holders(
+        self, *, node: NodeName | None = None, device: DeviceId | None = None, past: bool = False
+    ) -> list[Holding]:
+        """Return holdings, those that ended too if `past`."""
+        with self._reading() as connection:
+            return queries.all_holdings(connection, node=node, device=device, past=past)
+
+    def history(
+        self,
+        *,
+        node: NodeName | None = None,
+        pod: PodUid | None = None,
+        until_revision: int | None = None,
+    ) -> list[Change]:
+        """Return changes in order of revision."""
+        with self._reading() as connection:
+            return queries.changes(connection, node=node, pod=pod, until_revision=until_revision)
+
+    def imported_checkpoint(self, node: NodeName) -> ImportedCheckpoint | None:
+        """Return the file last imported for the node, if any."""
+        with self._reading() as connection:
+            return queries.imported_by(connection, node)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._writer.close()
+        self._engine.dispose()
+
+    def _use_schema(self, *, read_only: bool) -> None:
+        found = schema.revision_of(self._writer)
+        if found is None and not read_only:
+            sqlite.begin_write(self._writer)
+            schema.create(self._writer)
+            sqlite.commit(self._writer)
+            sqlite.checkpoint(self._writer)
+        else:
+            schema.check(found, url=str(self.url))
+
+    def _write(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
+        keys = copy.copy(plan.keys)
+        sqlite.begin_write(self._writer)
+        try:
+            outcomes = self._run(plan, transitions)
+        except sqlalchemy.exc.IntegrityError:
+            sqlite.roll_back(self._writer)
+            plan.forget({one.node for one in transitions}, keys)
+            sqlite.begin_write(self._writer)
+            outcomes = self._run_one_by_one(plan, transitions)
+        sqlite.commit(self._writer)
+        return outcomes
+
+    def _run(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
+        """Gather rows as long as transitions commute, then write them statement by statement."""
+        outcomes: list[Outcome] = []
+        touched: dict[NodeName, set[PodUid] | None] = {}
+        for transition in transitions:
+            if not _commutes(touched, transition):
+                plan.flush()
+                touched.clear()
+                _commutes(touched, transition)
+            outcomes.append(_planned(plan, transition))
+        plan.flush()
+        return outcomes
+
+    def _run_one_by_one(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
+        """Write each transition on its own, so that one conflict refuses only itself."""
+        outcomes: list[Outcome] = []
+        plan.careful = True
+        for transition in transitions:
+            keys = copy.copy(plan.keys)
+            self._writer.exec_driver_sql("SAVEPOINT one")
+            try:
+                outcome = _planned(plan, transition)
+                plan.flush()
+            except sqlalchemy.exc.IntegrityError:
+                self._writer.exec_driver_sql("ROLLBACK TO one")
+                plan.forget({transition.node}, keys)
+                refused = self._conflict(transition)
+                if refused is None:
+                    raise
+                outcome = refused
+            self._writer.exec_driver_sql("RELEASE one")
+            outcomes.append(outcome)
+        plan.careful = False
+        return outcomes
+
+    def _conflict(self, transition: Transition) -> Refused | None:
+        """Say which device of an admission another pod holds; None when that is not the cause."""
+        if not isinstance(transition, PodAdmitted):
+            return None
+        for binding in by_key(transition.bindings).values():
+            for device in bound_ids(binding):
+                holders = queries.open_holders(
+                    self._writer, transition.node, binding.resource, device
+                )
+                if holders and transition.pod.uid not in holders:
+                    return held_by_another(
+                        device=device, resource=binding.resource, holder=holders[0]
+                    )
+        return None
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._translating():
+            if sqlite.is_memory(self.url):
+                with self._lock:
+                    yield self._writer
+                return
+            with self._engine.connect() as connection:
+                sqlite.begin_read(connection)
+                yield connection
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlalchemy.exc.DBAPIError as error:
+            raise sqlite.translated(error, self.url) from error
+
+
+def _planned(plan: Plan, transition: Transition) -> Outcome:
+    outcome: Outcome
+    match transition:
+        case PodAdmitted():
+            outcome = plan_admission(plan, transition)
+        case PodsReleased():
+            outcome = plan_release(plan, transition)
+        case PodRejected():
+            outcome = plan_rejection(plan, transition)
+        case DevicesReported():
+            outcome = plan_report(plan, transition)
+        case NodeBooted():
+            outcome = plan_boot(plan, transition)
+        case ResourceRemoved():
+            outcome = plan_removal(plan, transition)
+        case _:
+            outcome = plan_import(plan, transition)
+    return outcome
+
+
+def _commutes(touched: dict[NodeName, set[PodUid] | None], transition: Transition) -> bool:
+    """Note a transition; False when its rows must come after those of the ones noted before.
+
+    Transitions of different nodes commute, and so do admissions and refusals of different pods of
+    one node; where two of them want one device, the database refuses the batch and it is run again
+    one by one.
+    """
+    node = transition.node
+    if isinstance(transition, PodAdmitted | PodRejected):
+        pods = touched.setdefault(node, set())
+        uid = transition.pod.uid
+        if pods is None or uid in pods:
+            return False
+        pods.add(uid)
+        return True
+    if node in touched:
+        return False
+    touched[node] = None
+    return True

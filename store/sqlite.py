@@ -1,0 +1,151 @@
+"""Everything that is SQLite's own: connections, durability, transactions, damage and its errors.
+
+Rules measured in advance: WAL with checkpoints by the writer itself (a background checkpointer lets
+the WAL grow, so that every sync also commits the file system's journal), `BEGIN IMMEDIATE` so that
+a wait for another connection's lock is a wait and not an error (R91), statements on one held
+connection.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
+
+from simulator.errors import StoreError, StoreUnavailableError
+from simulator.ports import Durability
+
+BUSY_TIMEOUT_MS: Final = 5_000
+"""How long a transaction waits for another connection's lock."""
+
+CACHE_KIB: Final = 65_536
+WAL_AUTOCHECKPOINT_PAGES: Final = 1_000
+
+_SYNCHRONOUS: Final = {Durability.FULL: "FULL", Durability.NORMAL: "NORMAL", Durability.OFF: "OFF"}
+
+_HINTS: Final = {
+    sqlite3.SQLITE_FULL: "the disk is full; free some space and try again",
+    sqlite3.SQLITE_READONLY: "the database is read-only; make it and its folder writable",
+    sqlite3.SQLITE_IOERR: "the disk reports an error; look at the file system",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; check the path and its permissions",
+    sqlite3.SQLITE_PERM: "permission denied; check the owner of the file",
+    sqlite3.SQLITE_BUSY: "another process is writing; try again when it is done",
+    sqlite3.SQLITE_LOCKED: "another process is writing; try again when it is done",
+    sqlite3.SQLITE_CORRUPT: "the database is damaged; restore it from a copy",
+    sqlite3.SQLITE_NOTADB: "this is not a SQLite database, or its header is damaged; "
+    "restore it from a copy or name another file",
+}
+_PRIMARY_CODE: Final = 0xFF
+
+
+def is_memory(url: URL) -> bool:
+    """Tell whether the database lives in memory only."""
+    return url.database in {None, "", ":memory:"}
+
+
+def file_of(url: URL) -> Path | None:
+    """Return the database's file, None for one in memory."""
+    return None if is_memory(url) or url.database is None else Path(url.database)
+
+
+def refuse_emptied_file(url: URL) -> None:
+    """Refuse a file of no bytes: SQLite would take it for a new database and start empty.
+
+    Raises:
+        StoreUnavailableError: The file exists and has no bytes.
+    """
+    path = file_of(url)
+    try:
+        emptied = path is not None and path.exists() and path.stat().st_size == 0
+    except OSError as error:
+        reason = f"database {path}: {error.strerror}"
+        raise StoreUnavailableError(reason) from error
+    if emptied:
+        reason = (
+            f"database {path}: the file has no bytes, so what it held is gone; "
+            "restore it from a copy, or delete it to begin with an empty database"
+        )
+        raise StoreUnavailableError(reason)
+
+
+def connect(url: URL, *, durability: Durability, read_only: bool) -> Engine:
+    """Return an engine whose connections have this program's settings and no implicit transactions.
+
+    Args:
+        url: A `sqlite` URL.
+        durability: What a power cut may take.
+        read_only: Refuse every write and every creation of a file.
+    """
+    target = url
+    if read_only and not is_memory(url):
+        target = url.set(
+            database=f"file:{url.database}", query={**url.query, "mode": "ro", "uri": "true"}
+        )
+    if is_memory(url):
+        engine = create_engine(
+            target, poolclass=StaticPool, connect_args={"check_same_thread": False}
+        )
+    else:
+        engine = create_engine(target, poolclass=QueuePool, pool_size=2)
+
+    @event.listens_for(engine, "connect")
+    def settings(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        cursor.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        if not read_only:
+            cursor.execute("PRAGMA journal_mode = WAL")
+            cursor.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
+            cursor.execute(f"PRAGMA wal_autocheckpoint = {WAL_AUTOCHECKPOINT_PAGES}")
+        cursor.close()
+
+    return engine
+
+
+def begin_write(connection: Connection) -> None:
+    """Begin a transaction that holds the write lock from its first statement on."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def begin_read(connection: Connection) -> None:
+    """Begin a transaction in which every statement sees the same instant."""
+    connection.exec_driver_sql("BEGIN DEFERRED")
+
+
+def commit(connection: Connection) -> None:
+    """Commit; durable in the connection's durability class when it returns."""
+    connection.exec_driver_sql("COMMIT")
+
+
+def roll_back(connection: Connection) -> None:
+    """Undo the transaction, if SQLite has not done so itself."""
+    raw = connection.connection.driver_connection
+    if isinstance(raw, sqlite3.Connection) and raw.in_transaction:
+        raw.rollback()
+
+
+def translated(error: Exception, url: URL) -> StoreError:
+    """Say what happened in one line: which database, what is wrong, what to do."""
+    cause = getattr(error, "orig", None) or error
+    name = url.database or ":memory:"
+    code = getattr(cause, "sqlite_errorcode", None)
+    hint = _HINTS.get(code & _PRIMARY_CODE) if isinstance(code, int) else None
+    said = " ".join(str(cause).split())
+    return StoreUnavailableError(f"database {name}: {hint} ({said})" if hint else f"{name}: {said}")
+
+
+def checkpoint(connection: Connection) -> None:
+    """Move what the write-ahead log holds into the database file; never on the write path."""
+    connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def damage(connection: Connection) -> list[str]:
+    """Return what SQLite's integrity check finds wrong, empty for a sound database."""
+    rows = connection.exec_driver_sql("PRAGMA integrity_check(20)").scalars().all()
+    return [str(row) for row in rows if row != "ok"]

@@ -1,0 +1,242 @@
+"""The tables of the database, declared once; `migrations` has the same as numbered revisions.
+
+Keys are integers that the one writer assigns itself, in ascending order, so that every table but
+the two unique indexes grows at its end. Child tables are clustered under their parent's key, which
+costs one page less for each commit than an index beside them would. Times are nanoseconds
+(`Instant`), revisions are those of `change`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+SCHEMA_REVISION: Final = "0002"
+"""The revision that this program reads and writes: the newest one in `migrations/versions`."""
+
+LARGE: Final = BigInteger().with_variant(Integer, "sqlite")
+"""64 bits everywhere; SQLite makes a key its row id only when the type is spelled INTEGER."""
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+node = Table(
+    "node",
+    metadata,
+    Column("id", LARGE, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False, unique=True),
+    Column("revision", LARGE, nullable=False),
+)
+
+boot = Table(
+    "boot",
+    metadata,
+    Column("id", LARGE, primary_key=True, autoincrement=False),
+    Column("node_id", LARGE, ForeignKey("node.id"), nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("boot_id", Text, nullable=False),
+    Column("since_revision", LARGE, nullable=False),
+    UniqueConstraint("node_id", "generation"),
+)
+
+resource = Table(
+    "resource",
+    metadata,
+    Column("id", LARGE, primary_key=True, autoincrement=False),
+    Column("node_id", LARGE, ForeignKey("node.id"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("registered", Boolean, nullable=False),
+    UniqueConstraint("node_id", "name"),
+)
+
+device = Table(
+    "device",
+    metadata,
+    Column("id", LARGE, primary_key=True, autoincrement=False),
+    Column("resource_id", LARGE, ForeignKey("resource.id"), nullable=False),
+    Column("identifier", Text, nullable=False),
+    # Place in the plugin's latest list; null when the device is not in it.
+    Column("slot", Integer),
+    # Null while no plugin has said it: the device is known from a checkpoint or a holding only.
+    Column("health", Text),
+    # NUMA nodes joined by commas; null without a topology message, empty for one without nodes.
+    Column("numa_nodes", Text),
+    Column("first_seen_revision", LARGE, nullable=False),
+    # Set when the device left the plugin's list.
+    Column("last_seen_revision", LARGE),
+    UniqueConstraint("resource_id", "identifier"),
+)
+
+pod = Table(
+    "pod",
+    metadata,
+    Column("id", LARGE, primary_key=True, autoincrement=False),
+    Column("node_id", LARGE, ForeignKey("node.id"), nullable=False),
+    Column("uid", Text, nullable=False),
+    Column("namespace", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("standing", SmallInteger, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("holds_devices", Boolean, nullable=False),
+    # The change with which the pod left the node's state; null while it is part of it.
+    Column("ended_revision", LARGE),
+    UniqueConstraint("node_id", "uid"),
+)
+
+container = Table(
+    "container",
+    metadata,
+    Column("pod_id", LARGE, ForeignKey("pod.id"), primary_key=True, autoincrement=False),
+    Column("ordinal", SmallInteger, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+device_holding = Table(
+    "device_holding",
+    metadata,
+    Column("id", LARGE, primary_key=True, autoincrement=False),
+    Column("device_id", LARGE, ForeignKey("device.id"), nullable=False),
+    Column("pod_id", LARGE, ForeignKey("pod.id"), nullable=False),
+    Column("boot_id", LARGE, ForeignKey("boot.id")),
+    Column("since_revision", LARGE, nullable=False),
+    Column("since_at", LARGE, nullable=False),
+    Column("until_revision", LARGE),
+    Column("until_at", LARGE),
+    Column("disputed", Boolean, nullable=False),
+    CheckConstraint(
+        "until_revision >= since_revision", name="ck_device_holding_ends_after_it_began"
+    ),
+)
+
+ONE_HOLDER: Final = Index(
+    "uq_device_holding_one_holder",
+    device_holding.c.device_id,
+    unique=True,
+    sqlite_where=text("until_revision IS NULL AND NOT disputed"),
+    postgresql_where=text("until_revision IS NULL AND NOT disputed"),
+)
+"""The database itself refuses a second pod for a device."""
+
+Index(
+    "ix_device_holding_disputed",
+    device_holding.c.device_id,
+    sqlite_where=text("until_revision IS NULL AND disputed"),
+    postgresql_where=text("until_revision IS NULL AND disputed"),
+)
+Index(
+    "ix_device_holding_ended",
+    device_holding.c.until_revision,
+    sqlite_where=text("until_revision IS NOT NULL"),
+    postgresql_where=text("until_revision IS NOT NULL"),
+)
+# A node's pods are found by what they hold; those that hold nothing need an index of their own.
+Index(
+    "ix_pod_without_devices",
+    pod.c.node_id,
+    sqlite_where=text("ended_revision IS NULL AND NOT holds_devices"),
+    postgresql_where=text("ended_revision IS NULL AND NOT holds_devices"),
+)
+Index(
+    "ix_pod_ended",
+    pod.c.ended_revision,
+    sqlite_where=text("ended_revision IS NOT NULL"),
+    postgresql_where=text("ended_revision IS NOT NULL"),
+)
+
+device_binding = Table(
+    "device_binding",
+    metadata,
+    Column(
+        "holding_id", LARGE, ForeignKey("device_holding.id"), primary_key=True, autoincrement=False
+    ),
+    # The container's ordinal in the holding's pod.
+    Column("container", SmallInteger, primary_key=True, autoincrement=False),
+    # Place among the ids that the container has of this resource.
+    Column("ordinal", Integer, primary_key=True, autoincrement=False),
+    Column("numa_node", LARGE, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+allocate_response = Table(
+    "allocate_response",
+    metadata,
+    Column("pod_id", LARGE, ForeignKey("pod.id"), primary_key=True, autoincrement=False),
+    Column("container", SmallInteger, primary_key=True, autoincrement=False),
+    Column("resource_id", LARGE, ForeignKey("resource.id"), primary_key=True, autoincrement=False),
+    # Bindings are listed in order of (since_revision, ordinal).
+    Column("since_revision", LARGE, nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    # NUMA nodes, joined by commas, under which the binding has an empty list of ids.
+    Column("empty_numa_nodes", Text),
+    Column("response", LargeBinary),
+    sqlite_with_rowid=False,
+)
+
+change = Table(
+    "change",
+    metadata,
+    Column("revision", LARGE, primary_key=True, autoincrement=False),
+    Column("at", LARGE, nullable=False),
+    Column("node_id", LARGE, ForeignKey("node.id"), nullable=False),
+    Column("kind", SmallInteger, nullable=False),
+    Column("pod_id", LARGE),
+    Column("detail", Text, nullable=False),
+)
+
+change_pod = Table(
+    "change_pod",
+    metadata,
+    Column("revision", LARGE, primary_key=True, autoincrement=False),
+    Column("pod_id", LARGE, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+"""The pods of a change that concerns several."""
+
+history_segment = Table(
+    "history_segment",
+    metadata,
+    Column("first_revision", LARGE, primary_key=True, autoincrement=False),
+    Column("started_at", LARGE, nullable=False),
+)
+"""Where each segment of the history begins; retention drops whole segments."""
+
+imported_checkpoint = Table(
+    "imported_checkpoint",
+    metadata,
+    Column("node_id", LARGE, ForeignKey("node.id"), primary_key=True, autoincrement=False),
+    Column("revision", LARGE, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+)
+
+writer_lock = Table(
+    "writer_lock",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("holder", Text, nullable=False),
+    CheckConstraint("id = 1", name="ck_writer_lock_one_row"),
+)
+"""Who writes this database; whether that process still lives is the lock file's matter."""
