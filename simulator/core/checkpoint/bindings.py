@@ -52,7 +52,7 @@ def read_bindings(checkpoint: Checkpoint, *, lenient: bool) -> BindingsRead:
         if key in kept:
             repeated.append(kept[key])
         kept[key] = entry
-    bindings = tuple([_binding(entry) for entry in kept.values()])
+    bindings = tuple([_binding(entry, checkpoint.format) for entry in kept.values()])
     return BindingsRead(bindings, tuple(skipped), tuple(repeated))
 
 
@@ -80,15 +80,11 @@ def entry_of(binding: DeviceBinding, form: CheckpointFormat) -> CheckpointEntry:
     )
 
 
-def _binding(entry: CheckpointEntry) -> DeviceBinding:
-    return DeviceBinding(
-        entry.pod, entry.container, entry.resource, _groups(entry.devices), entry.response
-    )
-
-
-def _groups(devices: EntryDevices) -> DevicesPerNuma:
-    if devices is None:
-        return {}
-    if isinstance(devices, tuple):
-        return {_NUMA_NODE_OF_V1: devices}
-    return {node: ids or () for node, ids in devices.items()}
+def _binding(entry: CheckpointEntry, form: CheckpointFormat) -> DeviceBinding:
+    devices = entry.devices
+    groups: DevicesPerNuma
+    if devices is None or isinstance(devices, tuple):
+        groups = {} if form is CheckpointFormat.V2 else {_NUMA_NODE_OF_V1: devices or ()}
+    else:
+        groups = {node: ids or () for node, ids in devices.items()}
+    return DeviceBinding(entry.pod, entry.container, entry.resource, groups, entry.response)

@@ -50,3 +50,11 @@ class Checkpoint:
     format: CheckpointFormat
     entries: tuple[CheckpointEntry, ...] | None
     registered: Mapping[ResourceName, DeviceIdList] | None
+
+
+def entry_device_ids(devices: EntryDevices) -> tuple[DeviceId, ...]:
+    """Return the sorted ids of an entry, whatever its format."""
+    if devices is None:
+        return ()
+    groups = (devices,) if isinstance(devices, tuple) else devices.values()
+    return tuple(sorted({device for group in groups for device in group or ()}))
