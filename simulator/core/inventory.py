@@ -75,7 +75,10 @@ class SlotSet(Sequence[DeviceId]):
     @override
     def __iter__(self) -> Iterator[DeviceId]:
         digits = f"{self._mask:b}"[::-1]
-        return (self._table[slot] for slot, digit in enumerate(digits) if digit == "1")
+        slot = digits.find("1")
+        while slot >= 0:
+            yield self._table[slot]
+            slot = digits.find("1", slot + 1)
 
     def _lowest(self, count: int) -> tuple[DeviceId, ...]:
         mask = self._mask
