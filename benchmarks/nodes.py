@@ -1,0 +1,154 @@
+"""Nodes whose admissions are measured: a device manager, its pods and where its state goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import workload
+from benchmarks.driving import CheckpointAnswers, DatabaseAnswers, answer_plugin, drive
+from simulator.config import DEFAULT_KUBELET_VERSION
+from simulator.core.behavior import Reservations
+from simulator.core.calls import (
+    AllocateCall,
+    Call,
+    PreferredAllocationCall,
+    PreStartContainerCall,
+    Reply,
+    StoreCall,
+    StoreReply,
+)
+from simulator.core.checkpoint.bindings import checkpoint_of
+from simulator.core.checkpoint.render import render
+from simulator.core.choices import SortedChoices
+from simulator.core.device_manager import DeviceManager
+from simulator.core.endpoints import PluginOptions
+from simulator.core.facts import ActivePods, KubeletFacts
+from simulator.core.instants import Instant
+from simulator.core.machine import Machine, TopologyOptions
+from simulator.core.persistence.checkpoint import CheckpointPersistence
+from simulator.core.persistence.database import DatabasePersistence
+from simulator.core.persistence.protocol import Persistence, Restored
+from simulator.core.pods import Pod
+from simulator.core.refusals import Admission
+from simulator.core.switches import behavior_for
+from simulator.core.transitions import (
+    DevicesReported,
+    NodeName,
+    PodAdmitted,
+    PodIdentity,
+    Transition,
+)
+from simulator.ports import Store
+
+StoreAnswers = Callable[[StoreCall], StoreReply]
+
+BATCH_MAX = 512
+BEHAVIOR = behavior_for(DEFAULT_KUBELET_VERSION)
+
+
+class MeasuredNode:
+    """One kubelet's device manager; its decisions are driven one after the other.
+
+    Attributes:
+        facts: The kubelet's facts; a driver of its own may use them with `manager`.
+        devices: Devices that the plugin reports.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        persistence: Persistence,
+        answers: StoreAnswers,
+        *,
+        devices: int,
+        bound: int,
+    ) -> None:
+        self.name = NodeName(name)
+        self.devices = devices
+        pods = ActivePods(map(workload.pod, range(bound)))
+        self.facts = KubeletFacts(sources_ready=True, active_pods=pods)
+        self.manager = DeviceManager(
+            node=self.name,
+            behavior=BEHAVIOR,
+            persistence=persistence,
+            facts=self.facts,
+            machine=Machine.with_nodes(workload.NUMA_NODES),
+            topology=TopologyOptions(),
+            choices=SortedChoices(),
+            reservations=Reservations.TRANSACTIONAL,
+        )
+        self._answers = answers
+
+    def restore(self) -> Restored:
+        """Start the device manager from its durable state."""
+        return drive(self.manager.start(), self._answers)
+
+    def connect_plugin(self) -> None:
+        """Let the plugin register and report its devices."""
+        self.manager.register(workload.RESOURCE, PluginOptions())
+        listed = [workload.device(number) for number in range(self.devices)]
+        drive(self.manager.report_devices(workload.RESOURCE, listed), self._answers)
+        self.manager.take_records()
+
+    def admit(self, pod: Pod) -> Admission:
+        """Admit a pod; its bindings are durable when this returns."""
+        self.facts.active_pods.add(pod)
+        return drive(self.manager.admit(pod), self.answer)
+
+    def remove(self, pod: Pod) -> None:
+        """Delete a pod and free its devices, durably where the persistence says so."""
+        del self.facts.active_pods[pod.uid]
+        drive(self.manager.release_inactive(), self._answers)
+        self.manager.take_records()
+
+    def answer(self, call: Call) -> Reply:
+        """Answer any call of a decision."""
+        if isinstance(call, AllocateCall | PreferredAllocationCall | PreStartContainerCall):
+            return answer_plugin(call)
+        return self._answers(call)
+
+
+def database_node(name: str, store: Store, *, bound: int, devices: int) -> MeasuredNode:
+    """Return a node that keeps its bindings in `store`, with `bound` pods there already."""
+    node = NodeName(name)
+    fill_store(store, node, bound=bound, devices=devices)
+    return MeasuredNode(
+        name,
+        DatabasePersistence(),
+        DatabaseAnswers(store, node),
+        devices=devices,
+        bound=bound,
+    )
+
+
+def checkpoint_node(name: str, folder: Path, *, bound: int, devices: int) -> MeasuredNode:
+    """Return a node that keeps its bindings in a file in `folder`, with `bound` pods in it."""
+    answers = CheckpointAnswers(folder)
+    bindings = [workload.binding(number) for number in range(bound)]
+    registered = [(workload.RESOURCE, [workload.device(number).id for number in range(devices)])]
+    answers.write(render(checkpoint_of(bindings, registered, BEHAVIOR.checkpoint_written)))
+    return MeasuredNode(
+        name,
+        CheckpointPersistence(BEHAVIOR),
+        answers,
+        devices=devices,
+        bound=bound,
+    )
+
+
+def fill_store(store: Store, node: NodeName, *, bound: int, devices: int) -> None:
+    """Give a node its devices and `bound` pods, in large commits."""
+    now = Instant(0)
+    listed = tuple(workload.device(number) for number in range(devices))
+    transitions: list[Transition] = [DevicesReported(node, now, workload.RESOURCE, listed)]
+    transitions += [admission(node, number) for number in range(bound)]
+    for start in range(0, len(transitions), BATCH_MAX):
+        store.apply(transitions[start : start + BATCH_MAX])
+
+
+def admission(node: NodeName, number: int) -> PodAdmitted:
+    """Return the transition that gives device `number` to pod `number`."""
+    pod = workload.pod(number)
+    identity = PodIdentity(pod.uid, pod.namespace, pod.name)
+    return PodAdmitted(node, Instant(0), identity, (workload.binding(number),))
