@@ -13,6 +13,7 @@ from simulator.core.devices import Device
 from simulator.core.instants import Duration
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
+from simulator.engine.disk import Loss
 
 
 class When(Enum):
@@ -157,12 +158,14 @@ class PowerCut:
         effect: None for now; else the effect (`write`, `fsync`, `rename`, `dirFsync`, `commit`) at
             whose next occurrence the power goes.
         when: Before or after that effect.
+        loss: What it takes of what was not durable.
     """
 
     node: NodeName
     downtime: Duration = Duration(0)
     effect: str | None = None
     when: When = When.AFTER
+    loss: Loss = Loss.ALL
 
 
 class FileAction(Enum):
@@ -185,7 +188,7 @@ class CheckpointFile:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFile:
-    """Damage or delete the node's database; the counterpart of `CheckpointFile`."""
+    """Damage or delete the node's database, or replace it by a sound copy of itself."""
 
     node: NodeName
     action: FileAction

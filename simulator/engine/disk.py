@@ -159,6 +159,19 @@ class Disk:
         self._change(_Change(self.now(), name, _File(content, content, dirty=False)))
         self.fsync_directory()
 
+    def settle(self) -> None:
+        """Write everything back, as an orderly shutdown does."""
+        for file in self._names.values():
+            file.durable = file.volatile
+            file.dirty = False
+        self.fsync_directory()
+
+    def wipe(self) -> None:
+        """Be blank again."""
+        self._names.clear()
+        self._durable_names.clear()
+        self._changes.clear()
+
     def cut_power(self, loss: Loss, chance: random.Random) -> None:
         """Lose what `loss` says of what is not durable; the rest is what the next boot finds."""
         old = self.now() - WRITEBACK

@@ -22,8 +22,9 @@ class PodObservation:
         device_ids: Resource to sorted ids of those records.
         unchanged: Whether the running containers are the same processes with the same devices as
             before the last restart or reboot.
-        plugin_calls: Allocate calls for this pod since the last completed step.
+        plugin_calls: Allocate calls for this pod since the beginning of the latest step.
         restarts: In-place container restarts.
+        waiting: Why a container does not start, or what a waiting admission waits for.
     """
 
     uid: PodUid
@@ -58,7 +59,7 @@ class NodeObservation:
 
 @dataclass(frozen=True, slots=True)
 class PluginObservation:
-    """A plugin: is it registered, and its calls since the last completed step, by RPC name."""
+    """A plugin: is it registered, and its calls since the latest step began, by RPC name."""
 
     registered: bool
     calls: tuple[tuple[str, int], ...]

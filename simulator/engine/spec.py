@@ -94,6 +94,7 @@ class PodSpec:
         pod: Template; uid and creation time are given when it is created.
         restart_policy: `Always`, `OnFailure` or `Never`.
         termination_grace: From deletion to the end of its containers.
+        replace_after: From the end of a pod to its replacement by a ReplicaSet.
     """
 
     name: str
@@ -102,6 +103,7 @@ class PodSpec:
     controller: Controller = Controller.NONE
     restart_policy: str = "Always"
     termination_grace: Duration = Duration(30 * SECOND)
+    replace_after: Duration = Duration(SECOND)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from simulator.core.devices import DeviceId
+from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 
@@ -64,6 +64,18 @@ class RandomChoices:
         """Return `count` random ids."""
         del pod, container, resource
         return self._stream.sample(tier, count)
+
+    def order_nodes(
+        self,
+        nodes: Sequence[NumaNode],
+        *,
+        pod: PodUid,
+        container: ContainerName,
+        resource: ResourceName,
+    ) -> Sequence[NumaNode]:
+        """Return the nodes in random order."""
+        del pod, container, resource
+        return self._stream.sample(nodes, len(nodes))
 
     def pick_instance(
         self,

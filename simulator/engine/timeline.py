@@ -74,9 +74,8 @@ class Process:
         self._timeline = timeline
         self._alive = True
 
-    @property
-    def alive(self) -> bool:
-        """Whether the process still runs."""
+    def is_alive(self) -> bool:
+        """Tell whether the process still runs."""
         return self._alive
 
     def kill(self) -> None:

@@ -1,0 +1,262 @@
+"""The API server, as far as a kubelet, the controllers and the scheduler need it.
+
+Pods and nodes are objects with the fields that matter here. Watchers are told which pod changed and
+look at its present state, so a watcher that was cut off sees the last state and not each one in
+between, as after a relist. Writes of a kubelet wait while its node cannot reach the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from simulator.core.instants import Instant
+from simulator.core.pods import Pod, PodUid
+from simulator.core.records import NodeStatusReported, PodDeleted, PodPhaseChanged, Record
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import NodeName
+from simulator.engine.latencies import NODE_MONITOR_GRACE, WATCH_DELAY
+from simulator.engine.pod_requests import pod_request
+from simulator.engine.spec import PodSpec
+from simulator.engine.timeline import Timeline
+
+PENDING: Final = "Pending"
+RUNNING: Final = "Running"
+SUCCEEDED: Final = "Succeeded"
+FAILED: Final = "Failed"
+DELETED: Final = "Deleted"
+TERMINAL_PHASES: Final = (SUCCEEDED, FAILED)
+
+NO_NODE: Final = NodeName("")
+"""Stamped on what happens to a pod that has no node."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodStatus:
+    """What a kubelet says about a pod.
+
+    Attributes:
+        waiting: Why a container does not start, e.g. `CreateContainerConfigError: <cause>`.
+        restarts: In-place container restarts.
+    """
+
+    phase: str = PENDING
+    reason: str = ""
+    message: str = ""
+    waiting: str = ""
+    restarts: int = 0
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the pod has ended for good."""
+        return self.phase in TERMINAL_PHASES
+
+
+@dataclass(eq=False)
+class ApiPod:
+    """A pod object.
+
+    Attributes:
+        spec: What it was made from.
+        pod: Its identity and containers.
+        node: Where it is bound.
+        deleting: Whether it has a deletion timestamp.
+        unschedulable: Whether the scheduler found no node for it.
+        request: What it asks for, by resource.
+    """
+
+    spec: PodSpec
+    pod: Pod
+    node: NodeName | None = None
+    status: PodStatus = field(default_factory=PodStatus)
+    deleting: bool = False
+    deleted: bool = False
+    unschedulable: bool = False
+    request: dict[ResourceName, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count once what the pod asks for."""
+        self.request = pod_request(self.pod)
+
+    @property
+    def uid(self) -> PodUid:
+        """The pod's uid."""
+        return self.pod.uid
+
+
+@dataclass(eq=False)
+class ApiNode:
+    """A Node object; a capacity key, once there, stays with value 0 (S2.13)."""
+
+    name: NodeName
+    capacity: dict[ResourceName, int] = field(default_factory=dict)
+    allocatable: dict[ResourceName, int] = field(default_factory=dict)
+    boot_id: str = ""
+    heartbeat: Instant | None = None
+
+
+class ApiServer:
+    """Pods, nodes, and who watches them."""
+
+    def __init__(self, timeline: Timeline, emit: Callable[[NodeName, Record], None]) -> None:
+        self._timeline = timeline
+        self.emit = emit
+        self._pods: dict[PodUid, ApiPod] = {}
+        self._by_name: dict[str, ApiPod] = {}
+        self._nodes: dict[NodeName, ApiNode] = {}
+        self._pod_watchers: list[Callable[[ApiPod], None]] = []
+        self._node_watchers: list[Callable[[], None]] = []
+        self._kubelets: dict[NodeName, Callable[[PodUid], None]] = {}
+        self._cut_off: dict[NodeName, list[Callable[[], None]]] = {}
+
+    # Reading
+
+    def pod(self, uid: PodUid) -> ApiPod | None:
+        """Return a pod; None when it is gone."""
+        return self._pods.get(uid)
+
+    def pod_named(self, name: str) -> ApiPod | None:
+        """Return the newest pod of this name, a deleted one too."""
+        return self._by_name.get(name)
+
+    def pods(self, node: NodeName | None = None) -> list[ApiPod]:
+        """Return the pods, all or those bound to `node`, in order of creation."""
+        return [pod for pod in self._pods.values() if node is None or pod.node == node]
+
+    def node(self, name: NodeName) -> ApiNode:
+        """Return a Node object, which is made when it is first asked for."""
+        return self._nodes.setdefault(name, ApiNode(name))
+
+    def ready_nodes(self) -> list[ApiNode]:
+        """Return the nodes with a recent heartbeat, by name (S12.6)."""
+        oldest = self._timeline.now() - NODE_MONITOR_GRACE
+        return [
+            node
+            for _, node in sorted(self._nodes.items())
+            if node.heartbeat is not None and node.heartbeat >= oldest
+        ]
+
+    # Watching
+
+    def watch_pods(self, watcher: Callable[[ApiPod], None]) -> None:
+        """Tell `watcher` of every change of every pod, at once (controllers, scheduler)."""
+        self._pod_watchers.append(watcher)
+
+    def watch_nodes(self, watcher: Callable[[], None]) -> None:
+        """Tell `watcher` of every node status."""
+        self._node_watchers.append(watcher)
+
+    def connect(self, node: NodeName, kubelet: Callable[[PodUid], None]) -> None:
+        """Let a kubelet watch the pods of its node; it takes the place of an earlier one."""
+        self._kubelets[node] = kubelet
+
+    def disconnect(self, node: NodeName) -> None:
+        """End a kubelet's watch."""
+        self._kubelets.pop(node, None)
+
+    # Writing
+
+    def create(self, pod: ApiPod) -> None:
+        """Store a new pod."""
+        self._pods[pod.uid] = pod
+        self._by_name[pod.pod.name] = pod
+        self._record_phase(pod)
+        self._changed(pod)
+
+    def bind(self, pod: ApiPod, node: NodeName) -> None:
+        """Bind a pod to a node."""
+        pod.node = node
+        pod.unschedulable = False
+        self._changed(pod)
+
+    def set_status(self, uid: PodUid, status: PodStatus) -> None:
+        """Store a status; a pod that is gone is left alone (UID precondition, S12.4)."""
+        pod = self._pods.get(uid)
+        if pod is None or pod.status == status:
+            return
+        shown = (pod.status.phase, pod.status.reason, pod.status.message)
+        pod.status = status
+        if shown != (status.phase, status.reason, status.message):
+            self._record_phase(pod)
+        self._changed(pod)
+
+    def mark_deleting(self, pod: ApiPod) -> None:
+        """Set the deletion timestamp; a pod without a node is gone at once."""
+        pod.deleting = True
+        if pod.node is None:
+            self.remove(pod.uid)
+        else:
+            self._changed(pod)
+
+    def remove(self, uid: PodUid) -> None:
+        """Delete a pod for good."""
+        pod = self._pods.pop(uid, None)
+        if pod is not None:
+            pod.deleted = True
+            self.emit(pod.node or NO_NODE, PodDeleted(uid, pod.pod.name))
+            self._changed(pod)
+
+    def report_node(
+        self,
+        name: NodeName,
+        *,
+        capacity: dict[ResourceName, int],
+        allocatable: dict[ResourceName, int],
+        boot_id: str,
+    ) -> None:
+        """Store a node status, which is a heartbeat too (S2.13, S2.15)."""
+        node = self.node(name)
+        node.heartbeat = self._timeline.now()
+        node.boot_id = boot_id
+        if (node.capacity, node.allocatable) != (capacity, allocatable):
+            node.capacity, node.allocatable = dict(capacity), dict(allocatable)
+            status = tuple(sorted(capacity.items())), tuple(sorted(allocatable.items()))
+            self.emit(name, NodeStatusReported(*status))
+        for watcher in self._node_watchers:
+            watcher()
+
+    # Reachability
+
+    def is_reachable(self, node: NodeName) -> bool:
+        """Tell whether the node can reach the API server."""
+        return node not in self._cut_off
+
+    def cut_off(self, node: NodeName) -> None:
+        """Let the node lose the API server."""
+        self._cut_off.setdefault(node, [])
+
+    def restore(self, node: NodeName) -> None:
+        """Let the node reach the API server again; what waited happens now, in order."""
+        for action in self._cut_off.pop(node, []):
+            action()
+
+    def when_reachable(self, node: NodeName, action: Callable[[], None]) -> None:
+        """Do `action` now, or when the node can reach the API server again."""
+        waiting = self._cut_off.get(node)
+        if waiting is None:
+            action()
+        else:
+            waiting.append(action)
+
+    def _record_phase(self, pod: ApiPod) -> None:
+        status = pod.status
+        self.emit(
+            pod.node or NO_NODE,
+            PodPhaseChanged(pod.uid, pod.pod.name, status.phase, status.reason, status.message),
+        )
+
+    def _changed(self, pod: ApiPod) -> None:
+        for watcher in self._pod_watchers:
+            watcher(pod)
+        node = pod.node
+        if node is not None:
+            self._timeline.call_after(WATCH_DELAY, lambda: self._deliver(node, pod.uid))
+
+    def _deliver(self, node: NodeName, uid: PodUid) -> None:
+        self.when_reachable(node, lambda: self._notify(node, uid))
+
+    def _notify(self, node: NodeName, uid: PodUid) -> None:
+        kubelet = self._kubelets.get(node)
+        if kubelet is not None:
+            kubelet(uid)
