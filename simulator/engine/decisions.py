@@ -1,0 +1,238 @@
+"""Drives the core's decisions in virtual time: a call out, its latency, the reply.
+
+While a call is out, other events happen. A decision whose kubelet died is never resumed. Every
+call is an effect that faults may strike before and after (`injection`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, Generic, Protocol, TypeVar
+
+from simulator.core.calls import (
+    AllocateCall,
+    Call,
+    CallFailed,
+    Commit,
+    Decision,
+    LoadState,
+    PluginCall,
+    PluginReply,
+    PreferredAllocationCall,
+    PreStartContainerCall,
+    ReadCheckpoint,
+    Reply,
+    StoreDecision,
+    StoreFailed,
+    StoreReply,
+    WriteCheckpoint,
+)
+from simulator.core.facts import KubeletFacts
+from simulator.core.panics import KubeletPanic
+from simulator.core.resources import ResourceName
+from simulator.engine.checkpoint_file import CheckpointFile
+from simulator.engine.database import Database
+from simulator.engine.faults import Op
+from simulator.engine.host import Host
+from simulator.engine.injection import Verdict
+from simulator.engine.plugin import CONNECTION_LOST, PluginStream
+from simulator.engine.timeline import Process
+
+T = TypeVar("T")
+
+_OPS: Final = {
+    AllocateCall: Op.ALLOCATE,
+    PreferredAllocationCall: Op.PREFERRED_ALLOCATION,
+    PreStartContainerCall: Op.PRE_START,
+}
+
+
+def lifted(decision: StoreDecision[T]) -> Decision[T]:
+    """Take a decision that asks only the store for one that may ask anybody."""
+    return (yield from decision)
+
+
+class DecisionOwner(Protocol):
+    """The kubelet process, as its decisions need it."""
+
+    def stream_of(self, resource: ResourceName) -> PluginStream | None:
+        """Return the plugin connection for a resource."""
+        ...
+
+    def drain(self) -> None:
+        """Emit what the device manager has recorded."""
+        ...
+
+    def panicked(self, panic: KubeletPanic) -> None:
+        """End, because the device manager has crashed."""
+        ...
+
+
+class DecisionDriver:
+    """The decisions of one kubelet process.
+
+    Args:
+        host: Where the process runs.
+        process: Its life.
+        facts: What the device manager is told; `now` is kept up to date here.
+        owner: The kubelet.
+
+    Attributes:
+        in_flight: Number of decisions under way.
+    """
+
+    def __init__(
+        self, host: Host, process: Process, facts: KubeletFacts, owner: DecisionOwner
+    ) -> None:
+        self.process = process
+        self.owner = owner
+        self.in_flight = 0
+        self._host = host
+        self._facts = facts
+        self._checkpoint = CheckpointFile(
+            host.disk,
+            process,
+            host.injector,
+            dir_fsync=dict(host.run.persistence_options).get("dirFsync", False),
+        )
+
+    def run(self, decision: Decision[T], done: Callable[[T], None]) -> None:
+        """Drive `decision` to its end and hand its result to `done`, if the kubelet lives."""
+        self.in_flight += 1
+        _Task(self, decision, done).advance(None)
+
+    def run_store(self, decision: StoreDecision[T], done: Callable[[T], None]) -> None:
+        """Drive a decision that asks only the store."""
+        self.run(lifted(decision), done)
+
+    def refresh(self) -> None:
+        """Bring the facts up to date before an entry into the device manager."""
+        self._facts.now = self._host.timeline.now()
+
+    def perform(self, call: Call, resume: Callable[[Reply], None]) -> None:
+        """Make a call out and resume with its reply."""
+        if isinstance(call, ReadCheckpoint):
+            self._checkpoint.read(resume)
+        elif isinstance(call, WriteCheckpoint):
+            self._checkpoint.write(call.content, resume)
+        elif isinstance(call, LoadState):
+            self._load(resume)
+        elif isinstance(call, Commit):
+            self._commit(call, resume)
+        else:
+            self._call_plugin(call, resume)
+
+    def _database(self) -> Database:
+        database = self._host.database
+        if database is None:
+            message = f"node {self._host.name} has no database, but its persistence asks for one"
+            raise TypeError(message)
+        return database
+
+    def _load(self, resume: Callable[[StoreReply], None]) -> None:
+        database = self._database()
+        verdict = self._host.injector.begin(Op.LOAD)
+        self._after(
+            verdict,
+            lambda: database.load(
+                self._host.name,
+                self.process,
+                lambda reply: self._store_reply(verdict, reply, resume),
+            ),
+        )
+
+    def _commit(self, call: Commit, resume: Callable[[StoreReply], None]) -> None:
+        database = self._database()
+        verdict = self._host.injector.begin(Op.COMMIT)
+        if verdict.error:
+            self.process.after(verdict.delay, lambda: resume(StoreFailed(verdict.error)))
+            return
+        self._after(
+            verdict,
+            lambda: database.commit(
+                self.process,
+                call.transitions,
+                lambda reply: self._store_reply(verdict, reply, resume),
+            ),
+        )
+
+    def _after(self, verdict: Verdict, action: Callable[[], None]) -> None:
+        if verdict.hung or not self.process.is_alive():
+            return
+        if verdict.delay:
+            self.process.after(verdict.delay, action)
+        else:
+            action()
+
+    def _store_reply(
+        self, verdict: Verdict, reply: StoreReply, resume: Callable[[StoreReply], None]
+    ) -> None:
+        self._host.injector.end(verdict)
+        if self.process.is_alive():
+            resume(StoreFailed(verdict.error) if verdict.error else reply)
+
+    def _call_plugin(self, call: PluginCall, resume: Callable[[PluginReply], None]) -> None:
+        stream = self.owner.stream_of(call.resource)
+        verdict = self._host.injector.begin(
+            _OPS[type(call)], stream.plugin.spec.name if stream else ""
+        )
+        if not self.process.is_alive() or verdict.hung:
+            return
+        if stream is None or not stream.is_open:
+            self.process.after(verdict.delay, lambda: resume(CallFailed(CONNECTION_LOST)))
+        elif verdict.error:
+            failure = CallFailed(f"rpc error: code = Unknown desc = {verdict.error}")
+            self.process.after(verdict.delay, lambda: resume(failure))
+        else:
+            plugin = stream.plugin
+            self._after(
+                verdict,
+                lambda: plugin.call(call, lambda reply: self._plugin_reply(verdict, reply, resume)),
+            )
+
+    def _plugin_reply(
+        self, verdict: Verdict, reply: PluginReply, resume: Callable[[PluginReply], None]
+    ) -> None:
+        if not self.process.is_alive():
+            return
+        after = self._host.injector.end(verdict)
+        if not self.process.is_alive() or after.hung:
+            return
+        if after.error:
+            reply = CallFailed(f"rpc error: code = Unknown desc = {after.error}")
+        if after.delay:
+            self.process.after(after.delay, lambda: resume(reply))
+        else:
+            resume(reply)
+
+
+class _Task(Generic[T]):
+    """One decision under way."""
+
+    def __init__(
+        self, driver: DecisionDriver, decision: Decision[T], done: Callable[[T], None]
+    ) -> None:
+        self._driver = driver
+        self._result: list[T] = []
+        self._steps = self._collecting(decision)
+        self._done = done
+
+    def _collecting(self, decision: Decision[T]) -> Decision[None]:
+        self._result.append((yield from decision))
+
+    def advance(self, reply: Reply | None) -> None:
+        """Resume the decision with a reply, or begin it with None."""
+        driver = self._driver
+        driver.refresh()
+        try:
+            call = next(self._steps) if reply is None else self._steps.send(reply)
+        except StopIteration:
+            driver.in_flight -= 1
+            driver.owner.drain()
+            self._done(self._result[0])
+        except KubeletPanic as panic:
+            driver.owner.drain()
+            driver.owner.panicked(panic)
+        else:
+            driver.owner.drain()
+            driver.perform(call, self.advance)

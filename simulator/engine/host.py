@@ -1,0 +1,72 @@
+"""What a kubelet process finds on its machine, and what it tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from simulator.core.choices import Choices
+from simulator.core.instants import Duration
+from simulator.core.records import Record
+from simulator.core.transitions import NodeName
+from simulator.engine.api import ApiServer
+from simulator.engine.database import Database
+from simulator.engine.disk import Disk
+from simulator.engine.injection import Injector
+from simulator.engine.runtime import ContainerProcess, Runtime
+from simulator.engine.spec import NodeSpec, SimulationSpec
+from simulator.engine.timeline import Process, Timeline
+
+
+class Machine(Protocol):
+    """The node, as its kubelet process sees it."""
+
+    @property
+    def boot_id(self) -> str:
+        """The id of the present boot."""
+        ...
+
+    @property
+    def power(self) -> Process:
+        """What ends when the machine loses power or reboots."""
+        ...
+
+    def sockets_removed(self) -> None:
+        """The kubelet has emptied the plugin directory and listens (S1.8 to S1.10)."""
+        ...
+
+    def kubelet_panicked(self, restart_after: Duration) -> None:
+        """The kubelet has crashed by itself."""
+        ...
+
+    def kubelet_gave_up(self, message: str) -> None:
+        """The kubelet could not start."""
+        ...
+
+    def run_init_container(self, process: ContainerProcess) -> None:
+        """A plain init container has started; it exits after its time."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Host:
+    """The parts of one node that outlive a kubelet process.
+
+    Attributes:
+        run: The whole run's choices.
+        database: None unless the persistence keeps its state there.
+    """
+
+    name: NodeName
+    spec: NodeSpec
+    run: SimulationSpec
+    timeline: Timeline
+    emit: Callable[[Record], None]
+    api: ApiServer
+    runtime: Runtime
+    disk: Disk
+    database: Database | None
+    injector: Injector
+    choices: Choices
+    machine: Machine

@@ -1,0 +1,97 @@
+"""Where a node's effects are announced and planned faults strike.
+
+An effect runs like this: `begin` announces it and lets faults strike before it; if the node's
+kubelet survived, the caller does the effect and calls `end`, which lets faults strike after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from simulator.core.instants import Duration
+from simulator.core.transitions import NodeName
+from simulator.engine.actions import When
+from simulator.engine.disk import Loss
+from simulator.engine.faults import Effect, EffectLog, Fault, FaultKind, Op
+from simulator.engine.timeline import Timeline
+
+
+class Breakable(Protocol):
+    """The node, as faults see it."""
+
+    def crash_kubelet(self, downtime: Duration) -> None:
+        """Kill the kubelet and start it again after `downtime`."""
+        ...
+
+    def cut_power(self, downtime: Duration, loss: Loss) -> None:
+        """Take the power away and boot after `downtime`."""
+        ...
+
+    def fill_disk(self, duration: Duration | None) -> None:
+        """Let writes fail, for `duration` or for good."""
+        ...
+
+    def break_stream(self, plugin: str) -> None:
+        """End a plugin's stream."""
+        ...
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What faults did to an effect.
+
+    Attributes:
+        effect: The announced effect.
+        delay: How much longer it takes.
+        error: Text with which it fails; empty when it does not.
+        hung: Whether it is never answered.
+    """
+
+    effect: Effect
+    delay: Duration = Duration(0)
+    error: str = ""
+    hung: bool = False
+
+
+class Injector:
+    """The faults of one node."""
+
+    def __init__(
+        self, node: NodeName, timeline: Timeline, log: EffectLog, breakable: Breakable
+    ) -> None:
+        self._node = node
+        self._timeline = timeline
+        self._log = log
+        self._breakable = breakable
+
+    def begin(self, op: Op, target: str = "") -> Verdict:
+        """Announce an effect and let faults strike before it."""
+        effect = self._log.announce(self._timeline.now(), self._node, op, target)
+        return self._strike(Verdict(effect), When.BEFORE)
+
+    def end(self, begun: Verdict) -> Verdict:
+        """Let faults strike after an effect that has happened."""
+        return self._strike(Verdict(begun.effect), When.AFTER)
+
+    def _strike(self, verdict: Verdict, when: When) -> Verdict:
+        for fault in self._log.strike(verdict.effect, when):
+            self._apply(fault, verdict)
+        return verdict
+
+    def _apply(self, fault: Fault, verdict: Verdict) -> None:
+        kind, duration = fault.kind, fault.duration
+        if kind is FaultKind.CRASH:
+            self._breakable.crash_kubelet(duration or Duration(0))
+        elif kind is FaultKind.POWER_CUT:
+            self._breakable.cut_power(duration or Duration(0), fault.loss)
+        elif kind is FaultKind.DISK_FULL:
+            self._breakable.fill_disk(duration)
+        elif kind is FaultKind.SOCKET_LOSS:
+            self._breakable.break_stream(verdict.effect.target)
+        elif kind is FaultKind.ERROR:
+            verdict.error = fault.message
+        elif duration is None:
+            verdict.hung = True
+        else:
+            verdict.delay = Duration(verdict.delay + duration)

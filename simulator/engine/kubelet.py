@@ -1,0 +1,316 @@
+"""One kubelet process: its device manager, what reaches it, and how it starts (S5.1 to S5.8).
+
+The device manager restores its state and opens the registration socket; the first batch of pods
+follows, with the config sources not ready; after it pods come as the API delivers them. Admission,
+pod workers and the node status loop have modules of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from simulator.config import CHECKPOINT_FILE_NAME
+from simulator.core.behavior import Behavior, DisconnectMatch
+from simulator.core.calls import Commit, Decision, Stored
+from simulator.core.devices import Device
+from simulator.core.endpoints import PluginOptions
+from simulator.core.facts import KubeletFacts
+from simulator.core.instants import Duration
+from simulator.core.panics import KubeletPanic
+from simulator.core.persistence.protocol import Restored
+from simulator.core.pods import PodUid
+from simulator.core.records import HealthUpdated, KubeletStarted, RegistrationRefused
+from simulator.core.registration import DEVICE_PLUGIN_VERSION, accept_registration
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import NodeBooted
+from simulator.engine.api import RUNNING, ApiPod
+from simulator.engine.decisions import DecisionDriver
+from simulator.engine.faults import Op
+from simulator.engine.host import Host
+from simulator.engine.kubelet_parts import KubeletParts
+from simulator.engine.kubelet_settings import build_manager, start_error
+from simulator.engine.latencies import (
+    FIRST_BATCH_DELAY,
+    HOUSEKEEPING_PERIOD,
+    PANIC_RESTART_DELAY,
+    RELIST_PERIOD,
+)
+from simulator.engine.local_pods import LocalPod, LocalPods, Stage, StatusReporter
+from simulator.engine.node_status import NodeStatusReporter
+from simulator.engine.plugin import PluginStream
+from simulator.engine.pod_admission import PodAdmission
+from simulator.engine.pod_workers import PodWorkers
+from simulator.engine.timeline import Process
+from simulator.errors import RegistrationError
+
+
+class Kubelet:
+    """A kubelet process (`simulator.engine.plugin.KubeletSocket`).
+
+    Attributes:
+        process: Its life.
+        manager: Its device manager.
+        pods: The pods it knows.
+        serving: Whether the registration socket is there.
+        settled: Whether the first batch of pods was admitted or refused.
+    """
+
+    def __init__(self, host: Host, behavior: Behavior) -> None:
+        self.process = Process(host.timeline)
+        self.serving = False
+        self.settled = False
+        self._host = host
+        self._behavior = behavior
+        self._started_at = host.timeline.now()
+        self._listed = False
+        self._housekeeping_planned = False
+        self._streams: dict[ResourceName, PluginStream] = {}
+        self._registrations: dict[PluginStream, int] = {}
+        self._facts = KubeletFacts(now=self._started_at, instances=host.runtime.snapshot())
+        self.manager = build_manager(host, behavior, self._facts)
+        self.driver = DecisionDriver(host, self.process, self._facts, self)
+        self.pods = LocalPods(self._facts.active_pods)
+        parts = KubeletParts(
+            host=host,
+            behavior=behavior,
+            facts=self._facts,
+            manager=self.manager,
+            driver=self.driver,
+            pods=self.pods,
+            statuses=StatusReporter(host, self.process),
+        )
+        self._workers = PodWorkers(parts)
+        self._admission = PodAdmission(
+            parts,
+            admitted=self._workers.sync,
+            rejected=self._rejected,
+            batch_done=self._batch_done,
+        )
+        self._node_status = NodeStatusReporter(parts)
+
+    # Start and end
+
+    def start(self, *, warm: bool = False) -> None:
+        """Start the process.
+
+        Args:
+            warm: Whether it is taken to have run before: its pods are admitted already, and there
+                is no first batch. So begins a simulation.
+        """
+        host = self._host
+        host.emit(KubeletStarted(self._behavior.version, host.machine.boot_id))
+        error = start_error(host)
+        if error:
+            host.machine.kubelet_gave_up(error)
+        else:
+            self.driver.run(self._restore(), lambda restored: self._restored(restored, warm=warm))
+
+    def stop(self) -> None:
+        """End the process at once, in the middle of whatever it does."""
+        self.process.kill()
+        self.serving = False
+        self._host.api.disconnect(self._host.name)
+
+    def _restore(self) -> Decision[Restored]:
+        """Tell the database of the boot, then let the device manager restore its state."""
+        host = self._host
+        if host.database is not None:
+            booted = NodeBooted(host.name, host.timeline.now(), host.machine.boot_id)
+            reply = yield Commit((booted,))
+            if not isinstance(reply, Stored):
+                error = getattr(reply, "message", "")
+                return Restored(source="database", error=error, fatal=True)
+        return (yield from self.manager.start())
+
+    def _restored(self, restored: Restored, *, warm: bool) -> None:
+        host = self._host
+        if restored.fatal:
+            host.machine.kubelet_gave_up(restored.error)
+            return
+        if self._behavior.plugin_directory_emptied:
+            for name in host.disk.names():
+                if name != CHECKPOINT_FILE_NAME:
+                    host.disk.remove(name)
+        self.serving = True
+        host.api.connect(host.name, self._pod_changed)
+        host.machine.sockets_removed()
+        self._node_status.start()
+        if warm:
+            self._take_over()
+        else:
+            self.process.after(FIRST_BATCH_DELAY, self._list_pods)
+
+    def _take_over(self) -> None:
+        self._listed = self.settled = self._facts.sources_ready = True
+        for api in self._host.api.pods(self._host.name):
+            local = LocalPod(api, api.status)
+            self.pods.add(local)
+            if api.status.phase == RUNNING:
+                self.pods.move(local, Stage.ADMITTED)
+            else:
+                self.pods.drop(local)
+                self._admission.admit(api)
+
+    def _list_pods(self) -> None:
+        """Get the pods once the API server can be reached (S5.3)."""
+        self._host.api.when_reachable(self._host.name, self._admit_first_batch)
+
+    def _admit_first_batch(self) -> None:
+        if self.process.is_alive():
+            self._listed = True
+            self._admission.admit_first_batch(self._host.api.pods(self._host.name))
+
+    def _batch_done(self) -> None:
+        self.settled = True
+        self._plan_housekeeping()
+
+    # Plugins
+
+    def register(self, stream: PluginStream) -> bool:
+        """Register a plugin; the newest registration of a resource wins (S1.12, S1.14)."""
+        spec = stream.plugin.spec
+        verdict = self._host.injector.begin(Op.REGISTER, spec.name)
+        if not self.process.is_alive() or verdict.hung:
+            return False
+        try:
+            resource = accept_registration(
+                version=DEVICE_PLUGIN_VERSION, resource_name=spec.resource
+            )
+        except RegistrationError as error:
+            self._host.emit(RegistrationRefused(spec.resource, str(error)))
+            return False
+        if verdict.error:
+            self._host.emit(RegistrationRefused(resource, verdict.error))
+            return False
+        self.driver.refresh()
+        options = PluginOptions(spec.pre_start_required, spec.preferred_allocation)
+        self._registrations[stream] = self.manager.register(resource, options)
+        self._streams[resource] = stream
+        self.drain()
+        self._host.injector.end(verdict)
+        return self.process.is_alive()
+
+    def receive_devices(self, stream: PluginStream, devices: Sequence[Device]) -> None:
+        """Fold in a ListAndWatch message; pods that wait for devices are asked again (S1.18)."""
+        verdict = self._host.injector.begin(Op.LIST_AND_WATCH, stream.plugin.spec.name)
+        if not self.process.is_alive() or not stream.is_open or verdict.hung:
+            return
+
+        def done(_: str) -> None:
+            stream.listed = True
+            self._host.injector.end(verdict)
+            if self.process.is_alive():
+                self._admission.ask_again()
+
+        self.driver.run_store(self.manager.report_devices(stream.resource, devices), done)
+
+    def end_stream(self, stream: PluginStream) -> None:
+        """A stream has ended; up to 1.36 the newest plugin of that name is cut off (S1.22)."""
+        resource = stream.resource
+        current = self._streams.get(resource)
+        own = self._behavior.disconnect_match is DisconnectMatch.OWN_ENDPOINT
+        if current is not None and (current is stream or not own):
+            del self._streams[resource]
+            current.cut()
+        self.driver.refresh()
+        self.manager.disconnect(resource, self._registrations.pop(stream, None))
+        self.drain()
+
+    # Pods
+
+    def container_exited(self, uid: PodUid) -> None:
+        """A container has exited; the next relist of the runtime shows it."""
+        local = self.pods.get(uid)
+        if local is not None:
+            self.process.after(RELIST_PERIOD, lambda: self._workers.sync(local))
+
+    def init_container_exited(self, uid: PodUid) -> None:
+        """A plain init container has done its work; the next container follows."""
+        local = self.pods.get(uid)
+        if local is not None:
+            self._workers.sync(local)
+
+    def _pod_changed(self, uid: PodUid) -> None:
+        if not self._listed:
+            return
+        api, local = self._host.api.pod(uid), self.pods.get(uid)
+        if api is None:
+            if local is not None:
+                self._removed(local)
+        elif local is None:
+            self._admission.admit(api)
+        else:
+            self._updated(local, api)
+
+    def _updated(self, local: LocalPod, api: ApiPod) -> None:
+        local.deleting = local.deleting or api.deleting
+        rejected = local.stage is Stage.REJECTED
+        becomes_active = rejected and self._behavior.rejected_pods_become_active
+        if local.stage in {Stage.QUEUED, Stage.DECIDING}:
+            return
+        if local.deleting or becomes_active:
+            self._workers.terminate(local)
+
+    def _removed(self, local: LocalPod) -> None:
+        """The pod is gone from the API; what still runs is killed (S6.5)."""
+        self.pods.drop(local)
+        self.manager.forget_containers(local.uid)
+        self._workers.orphaned(local.uid, gone=True)
+
+    def _rejected(self, local: LocalPod) -> None:
+        if local.deleting:
+            self._workers.terminate(local)
+        else:
+            self._plan_housekeeping()
+
+    def _plan_housekeeping(self) -> None:
+        """Look for orphans at the next turn of the housekeeping loop, if there is one (S5.10)."""
+        if self._housekeeping_planned or not any(self._orphans()):
+            return
+        self._housekeeping_planned = True
+        turn = HOUSEKEEPING_PERIOD
+        age = self._host.timeline.now() - self._started_at
+        self.process.after(Duration(turn - age % turn), self._keep_house)
+
+    def _keep_house(self) -> None:
+        self._housekeeping_planned = False
+        if self._facts.sources_ready:
+            for uid in self._orphans():
+                self._workers.orphaned(uid, gone=self.pods.get(uid) is None)
+        else:
+            self._plan_housekeeping()
+
+    def _orphans(self) -> list[PodUid]:
+        """Return the pods with running containers that no pod worker knows."""
+        workerless = (None, Stage.REJECTED)
+        return [
+            uid
+            for uid in dict.fromkeys(each.pod for each in self._host.runtime.running())
+            if ((local := self.pods.get(uid)) and local.stage) in workerless
+        ]
+
+    # What the device manager says
+
+    def stream_of(self, resource: ResourceName) -> PluginStream | None:
+        """Return the plugin connection for a resource."""
+        return self._streams.get(resource)
+
+    def drain(self) -> None:
+        """Emit what the device manager has recorded."""
+        for record in self.manager.take_records():
+            self._host.emit(record)
+            if isinstance(record, HealthUpdated):
+                self._sync_soon(record.pods)
+
+    def _sync_soon(self, pods: Sequence[PodUid]) -> None:
+        """Sync the pods whose devices changed health (S9.6)."""
+        for uid in pods:
+            local = self.pods.get(uid)
+            if local is not None:
+                self.process.after(Duration(0), partial(self._workers.sync, local))
+
+    def panicked(self, panic: KubeletPanic) -> None:
+        """End, because the device manager has crashed (S3.14, S7.7)."""
+        self._host.emit(panic.record)
+        self._host.machine.kubelet_panicked(PANIC_RESTART_DELAY)

@@ -1,0 +1,78 @@
+"""How a kubelet process of a run is configured: from the run's choices to a device manager."""
+
+from __future__ import annotations
+
+from simulator.core.behavior import Behavior, Reservations
+from simulator.core.device_manager import DeviceManager
+from simulator.core.facts import KubeletFacts
+from simulator.core.machine import (
+    Machine,
+    TopologyOptions,
+    TopologyPolicy,
+    TopologyScope,
+    topology_start_error,
+)
+from simulator.core.persistence.checkpoint import CheckpointPersistence
+from simulator.core.persistence.database import DatabasePersistence
+from simulator.core.persistence.protocol import Persistence
+from simulator.engine.host import Host
+from simulator.engine.spec import SimulationSpec
+from simulator.errors import ConfigError
+
+DATABASE = "database"
+CHECKPOINT = "checkpoint"
+
+
+def keeps_database(persistence: str) -> bool:
+    """Tell whether a persistence keeps its state in a database.
+
+    Raises:
+        ConfigError: There is no such persistence.
+    """
+    if persistence not in {DATABASE, CHECKPOINT}:
+        message = f'"{persistence}" is not a persistence; use {CHECKPOINT} or {DATABASE}'
+        raise ConfigError(message)
+    return persistence == DATABASE
+
+
+def reservations_of(run: SimulationSpec) -> Reservations:
+    """Return what a failed allocation leaves behind: the persistence's own default, or as asked."""
+    if run.reservations is not None:
+        return run.reservations
+    return Reservations.TRANSACTIONAL if keeps_database(run.persistence) else Reservations.UPSTREAM
+
+
+def build_manager(host: Host, behavior: Behavior, facts: KubeletFacts) -> DeviceManager:
+    """Return the device manager of a new kubelet process."""
+    run = host.run
+    return DeviceManager(
+        node=host.name,
+        behavior=behavior,
+        persistence=_persistence(host, behavior),
+        facts=facts,
+        machine=_machine(host),
+        topology=_topology(host),
+        choices=host.choices,
+        readmission=run.readmission,
+        reservations=reservations_of(run),
+    )
+
+
+def start_error(host: Host) -> str:
+    """Return why a kubelet cannot start with this configuration; empty when it can (S7.11)."""
+    return topology_start_error(_machine(host), _topology(host))
+
+
+def _persistence(host: Host, behavior: Behavior) -> Persistence:
+    return DatabasePersistence() if host.database else CheckpointPersistence(behavior)
+
+
+def _machine(host: Host) -> Machine:
+    return Machine.with_nodes(host.spec.numa_nodes)
+
+
+def _topology(host: Host) -> TopologyOptions:
+    return TopologyOptions(
+        policy=TopologyPolicy(host.spec.topology_manager_policy),
+        scope=TopologyScope(host.spec.topology_manager_scope),
+    )

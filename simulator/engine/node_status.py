@@ -1,0 +1,67 @@
+"""The kubelet's reports about its node: capacity and allocatable, every 10 s (S2.13 to S2.16)."""
+
+from __future__ import annotations
+
+from simulator.core.behavior import ExtendedResourceReset
+from simulator.core.inventory import Capacity
+from simulator.core.records import EventEmitted
+from simulator.core.resources import ResourceName
+from simulator.engine.kubelet_parts import KubeletParts
+from simulator.engine.latencies import NODE_STATUS_PERIOD
+
+
+class NodeStatusReporter:
+    """The node status loop of one kubelet process."""
+
+    def __init__(self, parts: KubeletParts) -> None:
+        self._host = parts.host
+        self._driver = parts.driver
+        self._manager = parts.manager
+        self._behavior = parts.behavior
+
+    def start(self) -> None:
+        """Begin the loop; a node that the API takes for dead reports at once (S12.6).
+
+        Kubelets up to 1.14 set extended resources to 0 here. Later ones do so only while the
+        plugin directory has no file, and the registration socket is one by now (S2.16).
+        """
+        host = self._host
+        node = host.api.node(host.name)
+        if self._behavior.extended_resource_reset is ExtendedResourceReset.ALWAYS:
+            node.capacity = dict.fromkeys(node.capacity, 0)
+            node.allocatable = dict.fromkeys(node.allocatable, 0)
+        if node.boot_id and node.boot_id != host.machine.boot_id:
+            message = f"Node {host.name} has been rebooted, boot id: {host.machine.boot_id}"
+            host.emit(EventEmitted("Warning", "Rebooted", message))
+        if node not in host.api.ready_nodes():
+            self._report()
+        self._driver.process.after(NODE_STATUS_PERIOD, self._tick)
+
+    def _tick(self) -> None:
+        self._report()
+        self._driver.process.after(NODE_STATUS_PERIOD, self._tick)
+
+    def _report(self) -> None:
+        """Compute the status; expired resources leave with it (S2.10)."""
+        self._driver.refresh()
+        capacity = self._manager.capacity()
+        if capacity.removed:
+            self._driver.run_store(self._manager.expire_endpoints(), lambda _: None)
+        host = self._host
+        if host.api.is_reachable(host.name):
+            total, allocatable = self._status(capacity)
+            host.api.report_node(
+                host.name,
+                capacity=total,
+                allocatable=allocatable,
+                boot_id=host.machine.boot_id,
+            )
+
+    def _status(
+        self, capacity: Capacity
+    ) -> tuple[dict[ResourceName, int], dict[ResourceName, int]]:
+        """Return capacity and allocatable; what is unknown here keeps its value (S2.14)."""
+        total = dict(self._host.api.node(self._host.name).capacity)
+        total.update(dict.fromkeys(capacity.removed, 0))
+        total.update(capacity.total)
+        return total, {**total, **capacity.allocatable}

@@ -1,0 +1,158 @@
+"""Admission of pods by a kubelet: one at a time, in order, each decided for good (S5.7 to S5.9).
+
+The first batch after a start is sorted by creation time and handled while the config sources are
+not ready (S5.4). What the device manager admits is still looked at by the node accounting of the
+predicates (S5.8, S13.3).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from simulator.core.instants import Duration
+from simulator.core.records import EventEmitted
+from simulator.core.refusals import ADMITTED, Admission
+from simulator.engine.api import FAILED, ApiPod
+from simulator.engine.kubelet_parts import KubeletParts
+from simulator.engine.local_pods import LocalPod, Stage
+
+
+class PodAdmission:
+    """The admission queue of one kubelet process.
+
+    Args:
+        parts: The kubelet.
+        admitted: What happens to an admitted pod.
+        rejected: What happens to a pod that was refused, after its status is set.
+        batch_done: Called when the first batch is over and the sources are ready.
+    """
+
+    def __init__(
+        self,
+        parts: KubeletParts,
+        *,
+        admitted: Callable[[LocalPod], None],
+        rejected: Callable[[LocalPod], None],
+        batch_done: Callable[[], None],
+    ) -> None:
+        self._host = parts.host
+        self._driver = parts.driver
+        self._manager = parts.manager
+        self._facts = parts.facts
+        self._behavior = parts.behavior
+        self._pods = parts.pods
+        self._statuses = parts.statuses
+        self._admitted = admitted
+        self._rejected = rejected
+        self._batch_done = batch_done
+        self._queue: deque[LocalPod | None] = deque()
+        self._busy = False
+
+    def admit_first_batch(self, pods: Iterable[ApiPod]) -> None:
+        """Queue the pods that the API knows for this node, oldest first (S5.3, S5.7)."""
+        for api in sorted(pods, key=lambda each: each.pod.created):
+            if api.status.is_terminal and not self._behavior.terminated_pods_readmitted:
+                local = LocalPod(api, api.status, deleting=api.deleting)
+                self._pods.add(local)
+                self._pods.move(local, Stage.TERMINATED)
+            else:
+                self._enqueue(api)
+        self._queue.append(None)
+        self._next_soon()
+
+    def admit(self, api: ApiPod) -> None:
+        """Queue one pod."""
+        self._enqueue(api)
+        self._next_soon()
+
+    def ask_again(self) -> None:
+        """Queue the pods that wait for a plugin once more (`readmission: wait`)."""
+        for local in self._pods:
+            if local.stage is Stage.WAITING:
+                local.stage = Stage.DECIDING
+                self._queue.append(local)
+        self._next_soon()
+
+    def _enqueue(self, api: ApiPod) -> None:
+        local = LocalPod(api, api.status)
+        self._pods.add(local)
+        self._queue.append(local)
+
+    def _next_soon(self) -> None:
+        """Go on with the queue in a new event, so that long queues do not nest."""
+        if self._queue and not self._busy:
+            self._busy = True
+            self._driver.process.after(Duration(0), self._next)
+
+    def _next(self) -> None:
+        local = self._queue.popleft()
+        if local is None:
+            self._facts.sources_ready = True
+            self._batch_done()
+            self._finish()
+        elif self._pods.get(local.uid) is not local:
+            self._finish()
+        else:
+            self._pods.move(local, Stage.DECIDING)
+            self._driver.run(
+                self._manager.admit(local.pod), lambda admission: self._decided(local, admission)
+            )
+
+    def _finish(self) -> None:
+        self._busy = False
+        self._next_soon()
+
+    def _decided(self, local: LocalPod, admission: Admission) -> None:
+        if self._pods.get(local.uid) is local:
+            if admission.admitted:
+                admission = self._check_node(local)
+            self._act(local, admission)
+        self._finish()
+
+    def _act(self, local: LocalPod, admission: Admission) -> None:
+        if admission.admitted:
+            self._pods.move(local, Stage.ADMITTED)
+            self._statuses.set(local, replace(local.status, waiting=""))
+            self._admitted(local)
+        elif admission.retry:
+            self._pods.move(local, Stage.WAITING)
+            self._statuses.set(local, replace(local.status, waiting=admission.message))
+        else:
+            self._reject(local, admission)
+
+    def _reject(self, local: LocalPod, admission: Admission) -> None:
+        self._pods.move(local, Stage.REJECTED)
+        self._host.emit(EventEmitted("Warning", admission.reason, admission.message, local.uid))
+        self._statuses.set(
+            local,
+            replace(
+                local.status,
+                phase=FAILED,
+                reason=admission.reason,
+                message=f"{self._behavior.rejected_status_prefix}{admission.message}",
+                waiting="",
+            ),
+        )
+        self._rejected(local)
+
+    def _check_node(self, local: LocalPod) -> Admission:
+        """Compare with the Node object as the API has it, raised by what is allocated (S2.17)."""
+        allocatable = self._manager.raise_allocatable(
+            local.pod, self._host.api.node(self._host.name).allocatable
+        )
+        for resource, requested in sorted(local.api.request.items()):
+            if resource not in allocatable:
+                continue
+            used = self._pods.requested[resource] - requested
+            if requested + used > allocatable[resource]:
+                return Admission(
+                    admitted=False,
+                    reason=f"OutOf{resource}",
+                    message=(
+                        f"Node didn't have enough resource: {resource}, requested: {requested}, "
+                        f"used: {used}, capacity: {allocatable[resource]}"
+                    ),
+                )
+        return ADMITTED

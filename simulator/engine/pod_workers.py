@@ -1,0 +1,190 @@
+"""What a kubelet does with an admitted pod: start its containers in order, and end them.
+
+Plain init containers run one after the other to their end; sidecars stay; then the regular
+containers start. Each start asks the device manager for its run options (S3.22); an error leaves
+the container waiting and is tried again after the sync back-off (S3.25).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from simulator.core.container_start import RunOptionsResult
+from simulator.core.instants import Duration
+from simulator.core.pods import Container, ContainerKind, ContainerName, PodUid
+from simulator.core.records import ContainerChanged, EventEmitted
+from simulator.engine.api import FAILED, RUNNING, SUCCEEDED
+from simulator.engine.kubelet_parts import KubeletParts
+from simulator.engine.latencies import (
+    CONTAINER_START,
+    ORPHAN_GRACE,
+    SYNC_BACK_OFF,
+    TERMINATION_SYNC,
+)
+from simulator.engine.local_pods import LocalPod, Stage
+from simulator.engine.runtime import GivenDevices
+
+CONFIG_ERROR = "CreateContainerConfigError"
+
+
+class PodWorkers:
+    """The pod workers of one kubelet process."""
+
+    def __init__(self, parts: KubeletParts) -> None:
+        self._host = parts.host
+        self._driver = parts.driver
+        self._manager = parts.manager
+        self._pods = parts.pods
+        self._statuses = parts.statuses
+
+    def sync(self, local: LocalPod) -> None:
+        """Bring an admitted pod one step nearer to what it should be."""
+        if local.stage is not Stage.ADMITTED or local.starting:
+            return
+        if local.deleting:
+            self.terminate(local)
+            return
+        outcome = local.status.phase if local.status.is_terminal else self._outcome(local)
+        if outcome:
+            self._finish(local, outcome)
+            return
+        if not self._host.runtime.has_sandbox(local.uid):
+            self._host.runtime.create_sandbox(local.uid)
+        container = self._next_to_start(local)
+        if container is not None:
+            self._start(local, container)
+        elif self._all_running(local):
+            self._statuses.set(local, replace(local.status, phase=RUNNING, waiting=""))
+
+    def terminate(self, local: LocalPod) -> None:
+        """End a pod with its grace period; it stays active until its containers are gone (S6.5)."""
+        if local.stage is Stage.TERMINATED:
+            self._gone(local)
+        elif local.stage is not Stage.TERMINATING:
+            self._pods.move(local, Stage.TERMINATING)
+            self.stop_containers(
+                local.uid, local.spec.termination_grace, lambda: self._terminated(local)
+            )
+
+    def stop_containers(
+        self, uid: PodUid, grace: Duration, done: Callable[[], None] | None = None
+    ) -> None:
+        """Stop a pod's containers; they end after `grace` even if the kubelet dies meanwhile."""
+        running = list(self._host.runtime.running(uid))
+        for process in running:
+            message = f"Stopping container {process.container}"
+            self._host.emit(EventEmitted("Normal", "Killing", message, uid))
+            self._host.machine.power.after(
+                grace, partial(self._host.runtime.kill, process, "stopped")
+            )
+        if done is not None:
+            self._driver.process.after(grace if running else TERMINATION_SYNC, done)
+
+    def orphaned(self, uid: PodUid, *, gone: bool) -> None:
+        """Kill the containers of a pod that no worker knows (S5.10, S6.5).
+
+        Args:
+            uid: The pod.
+            gone: Whether the pod is gone from the API too, so that the runtime forgets it.
+        """
+        self.stop_containers(uid, ORPHAN_GRACE)
+        if gone:
+            remove = self._host.runtime.remove
+            self._host.machine.power.after(ORPHAN_GRACE, lambda: remove(uid))
+
+    def _terminated(self, local: LocalPod) -> None:
+        self._pods.move(local, Stage.TERMINATED)
+        self._manager.forget_containers(local.uid)
+        if local.deleting:
+            self._gone(local)
+        elif not local.status.is_terminal:
+            self._statuses.set(local, replace(local.status, phase=FAILED))
+
+    def _gone(self, local: LocalPod) -> None:
+        if local.deleting:
+            self._statuses.finish(local)
+
+    def _finish(self, local: LocalPod, phase: str) -> None:
+        """All containers have exited for good."""
+        self._pods.move(local, Stage.TERMINATED)
+        self._manager.forget_containers(local.uid)
+        self._statuses.set(local, replace(local.status, phase=phase, waiting=""))
+
+    def _outcome(self, local: LocalPod) -> str:
+        """Return the phase of a pod that has ended by itself; empty while it goes on."""
+        runtime = self._host.runtime
+        finished = runtime.finished(local.uid)
+        if finished is not None:
+            return SUCCEEDED if finished else FAILED
+        if local.spec.restart_policy == "Never":
+            exited = [runtime.current(local.uid, each.name) for each in local.pod.containers]
+            ended = [process for process in exited if process and not process.running]
+            if ended and len(ended) == len(local.pod.containers):
+                return SUCCEEDED if all(process.succeeded for process in ended) else FAILED
+        return ""
+
+    def _next_to_start(self, local: LocalPod) -> Container | None:
+        runtime, uid = self._host.runtime, local.uid
+        begun = any(runtime.current(uid, each.name) for each in local.pod.containers)
+        for container in local.pod.init_containers:
+            current = runtime.current(uid, container.name)
+            if container.kind is ContainerKind.SIDECAR:
+                if current is None or not current.running:
+                    return container
+            elif current is not None and current.running:
+                return None
+            elif not begun and (current is None or not current.succeeded):
+                return container
+        for container in local.pod.containers:
+            current = runtime.current(uid, container.name)
+            if current is None or not current.running:
+                return container
+        return None
+
+    def _all_running(self, local: LocalPod) -> bool:
+        currents = [
+            self._host.runtime.current(local.uid, each.name) for each in local.pod.containers
+        ]
+        return all(current is not None and current.running for current in currents)
+
+    def _start(self, local: LocalPod, container: Container) -> None:
+        local.starting = True
+        self._driver.run(
+            self._manager.run_options(local.pod, container.name),
+            lambda result: self._prepared(local, container, result),
+        )
+
+    def _prepared(self, local: LocalPod, container: Container, result: RunOptionsResult) -> None:
+        if result.error:
+            local.starting = False
+            self._wait(local, container.name, result.error)
+        else:
+            self._driver.process.after(CONTAINER_START, lambda: self._started(local, container))
+
+    def _wait(self, local: LocalPod, container: ContainerName, error: str) -> None:
+        message = f"{CONFIG_ERROR}: {error}"
+        self._host.emit(ContainerChanged(local.uid, container, "waiting", message))
+        self._host.emit(EventEmitted("Warning", "Failed", f"Error: {error}", local.uid))
+        self._statuses.set(local, replace(local.status, waiting=message))
+        self._driver.process.after(SYNC_BACK_OFF, lambda: self.sync(local))
+
+    def _started(self, local: LocalPod, container: Container) -> None:
+        local.starting = False
+        if local.stage is not Stage.ADMITTED:
+            return
+        runtime = self._host.runtime
+        again = runtime.current(local.uid, container.name) is not None
+        runtime.start(local.uid, container.name, self._given(local.uid, container.name))
+        if again:
+            self._statuses.set(local, replace(local.status, restarts=local.status.restarts + 1))
+        if container.kind is ContainerKind.INIT:
+            process = runtime.current(local.uid, container.name)
+            if process is not None:
+                self._host.machine.run_init_container(process)
+        self.sync(local)
+
+    def _given(self, uid: PodUid, container: ContainerName) -> GivenDevices:
+        devices = self._manager.devices_of(uid, container)
+        return tuple((resource, tuple(ids)) for resource, ids in devices.items())
