@@ -1,0 +1,189 @@
+"""What must hold in a simulated cluster, checked against the physical truth of its nodes.
+
+Invariants of the persistence designs (3.4): I1 no device in two live containers; I2 the devices of
+a live container never change; I3 every running device container is in the durable state; I4 no
+observer reads an id that was never true; I5 devices are freed only after the container's end. Of
+Rebind's own promises: held equals rows, a refused admission holds nothing (under transactional
+reservations), an acknowledged binding is not lost.
+
+A violation is reported once, when it begins. Those that follow from the kubelet's own decisions,
+whatever the persistence (S5.10, S6.5), say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simulator.core.behavior import Reservations
+from simulator.core.devices import DeviceId, device_ids
+from simulator.core.pods import PodUid
+from simulator.core.records import (
+    AdmissionDecided,
+    DevicesReleased,
+    InvariantViolated,
+    PodDeleted,
+    Record,
+)
+from simulator.core.resources import ResourceName
+from simulator.engine.authority import HolderKey
+from simulator.engine.kubelet import Kubelet
+from simulator.engine.local_pods import Stage
+from simulator.engine.node import Node
+from simulator.engine.runtime import ContainerProcess
+
+_WITHOUT_CLAIM = frozenset({Stage.REJECTED, Stage.TERMINATED})
+
+
+class NodeInvariants:
+    """The invariants of one node; told of every record, it checks after every event."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._standing: set[tuple[str, str]] = set()
+        self._freed_early: list[InvariantViolated] = []
+        self._once_admitted: set[PodUid] = set()
+        self._acknowledged: dict[HolderKey, tuple[DeviceId, ...]] = {}
+        self._replacements = 0
+
+    def note(self, record: Record) -> None:
+        """Take a record of this node into account."""
+        if isinstance(record, AdmissionDecided):
+            self._decided(record)
+        elif isinstance(record, DevicesReleased):
+            self._released(record)
+        elif isinstance(record, PodDeleted):
+            self._forget({record.pod})
+
+    def begun(self) -> list[InvariantViolated]:
+        """Return the violations that began since the last call."""
+        found = [*self._freed_early, *self._one_container_each(), *self._durable()]
+        self._freed_early = []
+        kubelet = self._node.kubelet
+        if kubelet is not None and kubelet.serving:
+            found += [*self._unchanged(kubelet), *self._never_true(kubelet)]
+            if not kubelet.driver.in_flight:
+                found += [*kubelet.manager.violations(), *self._rows(kubelet)]
+        keys = {(each.invariant, each.detail) for each in found}
+        new = [each for each in found if (each.invariant, each.detail) not in self._standing]
+        self._standing = keys
+        return list(dict.fromkeys(new))
+
+    def _decided(self, record: AdmissionDecided) -> None:
+        kubelet = self._node.kubelet
+        if not record.admitted or kubelet is None:
+            return
+        self._once_admitted.add(record.pod)
+        for binding in kubelet.manager.bindings_of(record.pod):
+            key = (binding.pod, binding.container, binding.resource)
+            self._acknowledged[key] = device_ids(binding.devices)
+
+    def _released(self, record: DevicesReleased) -> None:
+        gone = set(record.pods)
+        self._forget(gone)
+        for process in self._live_with_devices():
+            if process.pod in gone:
+                detail = f"{_named(process)} runs, its devices were freed"
+                self._freed_early.append(InvariantViolated("I5", detail, by_kubelet=True))
+
+    def _forget(self, pods: set[PodUid]) -> None:
+        for key in [key for key in self._acknowledged if key[0] in pods]:
+            del self._acknowledged[key]
+
+    def _live_with_devices(self) -> Iterator[ContainerProcess]:
+        return (process for process in self._node.runtime.running() if process.devices)
+
+    def _without_claim(self, uid: PodUid) -> bool:
+        """Tell whether the kubelet itself has decided that this pod holds nothing any more."""
+        kubelet = self._node.kubelet
+        if kubelet is None:
+            return False
+        local = kubelet.pods.get(uid)
+        return kubelet.settled and (local is None or local.stage in _WITHOUT_CLAIM)
+
+    def _one_container_each(self) -> Iterator[InvariantViolated]:
+        users: dict[tuple[ResourceName, DeviceId], ContainerProcess] = {}
+        for process in self._live_with_devices():
+            for resource, ids in process.devices:
+                for device in ids:
+                    other = users.setdefault((resource, device), process)
+                    if other.pod != process.pod:
+                        detail = (
+                            f"{resource} {device} is in {_named(other)} and in {_named(process)}"
+                        )
+                        by_kubelet = self._without_claim(other.pod) or self._without_claim(
+                            process.pod
+                        )
+                        yield InvariantViolated("I1", detail, by_kubelet=by_kubelet)
+
+    def _durable(self) -> Iterator[InvariantViolated]:
+        """I3, and that what was acknowledged is still there."""
+        authority = self._node.authority
+        if self._replacements != self._node.replacements:
+            self._replacements = self._node.replacements
+            self._acknowledged.clear()
+        if not authority.answers:
+            return
+        restorable = authority.ids(self._node.behavior)
+        for process in self._live_with_devices():
+            for resource, ids in process.devices:
+                known = restorable.get((process.pod, process.container, resource), ())
+                if not set(ids) <= set(known):
+                    detail = f"{_named(process)} uses {resource} {', '.join(ids)} without a record"
+                    yield InvariantViolated(
+                        "I3", detail, by_kubelet=self._without_claim(process.pod)
+                    )
+        for (pod, container, resource), ids in self._acknowledged.items():
+            if not set(ids) <= set(restorable.get((pod, container, resource), ())):
+                detail = f"{resource} {', '.join(ids)} of {pod}/{container} is no longer recorded"
+                yield InvariantViolated("acknowledged", detail)
+
+    def _unchanged(self, kubelet: Kubelet) -> Iterator[InvariantViolated]:
+        for process in self._live_with_devices():
+            recorded = kubelet.manager.devices_of(process.pod, process.container)
+            for resource, ids in process.devices:
+                now = tuple(recorded.get(resource, ()))
+                if now and set(now) != set(ids):
+                    detail = (
+                        f"{_named(process)} runs with {resource} {', '.join(ids)}, "
+                        f"its record says {', '.join(now)}"
+                    )
+                    yield InvariantViolated("I2", detail)
+
+    def _never_true(self, kubelet: Kubelet) -> Iterator[InvariantViolated]:
+        """A rejected pod that is active again shows what a failed admission left (S3.16, S6.5a)."""
+        for local in kubelet.pods:
+            if local.stage is Stage.TERMINATING and local.uid not in self._once_admitted:
+                ids = [
+                    device
+                    for binding in kubelet.manager.bindings_of(local.uid)
+                    for device in device_ids(binding.devices)
+                ]
+                if ids:
+                    detail = f"{local.uid} shows {', '.join(ids)}, which it never had"
+                    yield InvariantViolated("I4", detail, by_kubelet=True)
+
+    def _rows(self, kubelet: Kubelet) -> Iterator[InvariantViolated]:
+        node = self._node
+        if node.database is None or not node.authority.answers:
+            return
+        rows = node.authority.ids(node.behavior)
+        held = {
+            (each.pod, each.container, each.resource): device_ids(each.devices)
+            for each in kubelet.manager.snapshot().bindings
+        }
+        for key in sorted(rows.keys() | held.keys()):
+            if rows.get(key, ()) != held.get(key, ()):
+                detail = (
+                    f"{'/'.join(key)}: the device manager has {held.get(key, ())}, "
+                    f"the database {rows.get(key, ())}"
+                )
+                yield InvariantViolated("held equals rows", detail)
+        if node.reservations is Reservations.TRANSACTIONAL:
+            for local in kubelet.pods:
+                refused = local.stage is Stage.REJECTED and local.uid not in self._once_admitted
+                if refused and kubelet.manager.bindings_of(local.uid):
+                    yield InvariantViolated("refused holds nothing", f"{local.uid} holds devices")
+
+
+def _named(process: ContainerProcess) -> str:
+    return f"{process.pod}/{process.container}"

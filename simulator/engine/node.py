@@ -1,0 +1,370 @@
+"""One simulated node: machine, disk, runtime, plugins, and the kubelet process that runs now.
+
+Everything that stops or starts a kubelet goes through here: restart, crash, upgrade, reboot, loss
+of power, replacement by a blank machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from simulator.config import CHECKPOINT_FILE_NAME
+from simulator.core.behavior import Behavior
+from simulator.core.choices import Choices, SortedChoices
+from simulator.core.instants import Duration, Instant
+from simulator.core.records import (
+    FaultInjected,
+    KubeletStartFailed,
+    KubeletStopped,
+)
+from simulator.core.switches import behavior_for
+from simulator.core.transitions import NodeName
+from simulator.engine.actions import FileAction
+from simulator.engine.authority import Authority
+from simulator.engine.cluster import Cluster
+from simulator.engine.database import Database
+from simulator.engine.disk import Disk, Loss
+from simulator.engine.host import Host
+from simulator.engine.injection import Injector
+from simulator.engine.kubelet import Kubelet
+from simulator.engine.kubelet_settings import reservations_of
+from simulator.engine.latencies import INIT_CONTAINER_RUN
+from simulator.engine.plugin import KubeletSocket, Plugin
+from simulator.engine.pod_factory import uuid_text
+from simulator.engine.runtime import ContainerProcess, Runtime
+from simulator.engine.spec import NodeSpec, PluginSpec
+from simulator.engine.streams import RandomChoices, RandomStreams
+from simulator.engine.timeline import Process
+
+
+class Node:
+    """A node (`simulator.engine.host.Machine`, `simulator.engine.injection.Breakable`).
+
+    Args:
+        disturbed: Told before a restart, reboot or loss of power.
+
+    Attributes:
+        kubelet: The kubelet process; None while none runs.
+        plugins: The node's plugins by name, in the order of the spec.
+        behavior: The version that runs, or will start next.
+        authority: What the durable state says.
+        reservations: What a failed allocation leaves behind.
+        replacements: How often a blank machine took this one's place.
+    """
+
+    def __init__(
+        self,
+        spec: NodeSpec,
+        cluster: Cluster,
+        *,
+        database: Database | None,
+        disturbed: Callable[[Node], None],
+    ) -> None:
+        run, timeline = cluster.run, cluster.timeline
+        self.behavior = behavior_for(run.kubelet_version)
+        self.kubelet: Kubelet | None = None
+        self.plugins: dict[str, Plugin] = {}
+        self._timeline = timeline
+        self._emit = partial(cluster.emit, spec.name)
+        self._disturbed = disturbed
+        self._streams = cluster.streams
+        self._power = Process(timeline)
+        self._powered = True
+        self._boots = 0
+        self.replacements = 0
+        self._boot_id = ""
+        self._starts = 0
+        self._given_up = False
+        self._disk = Disk(timeline.now, added_fsync=run.added_fsync)
+        self._host = Host(
+            name=spec.name,
+            spec=spec,
+            run=run,
+            timeline=timeline,
+            emit=self._emit,
+            api=cluster.api,
+            runtime=Runtime(spec.name, self._emit),
+            disk=self._disk,
+            database=database,
+            injector=Injector(spec.name, timeline, cluster.effects, self),
+            choices=_choices(run.choice, spec.name, cluster.streams),
+            machine=self,
+        )
+        self.authority = Authority(spec.name, self._disk, database)
+        self.reservations = reservations_of(run)
+        self._new_boot()
+
+    @property
+    def name(self) -> NodeName:
+        """The node's name."""
+        return self._host.name
+
+    @property
+    def spec(self) -> NodeSpec:
+        """What the node was made from."""
+        return self._host.spec
+
+    @property
+    def now(self) -> Instant:
+        """The present instant."""
+        return self._timeline.now()
+
+    @property
+    def boot_id(self) -> str:
+        """The id of the present boot."""
+        return self._boot_id
+
+    @property
+    def power(self) -> Process:
+        """What ends when the machine loses power or reboots."""
+        return self._power
+
+    @property
+    def boots(self) -> int:
+        """How often the machine went down."""
+        return self._boots
+
+    @property
+    def disk(self) -> Disk:
+        """The disk with the checkpoint file."""
+        return self._disk
+
+    @property
+    def runtime(self) -> Runtime:
+        """The container runtime."""
+        return self._host.runtime
+
+    @property
+    def database(self) -> Database | None:
+        """The database, if the persistence keeps its state there."""
+        return self._host.database
+
+    @property
+    def settled(self) -> bool:
+        """Whether a kubelet has handled its first batch, or has given up starting."""
+        return self._given_up or (self.kubelet is not None and self.kubelet.settled)
+
+    def add_plugin(self, spec: PluginSpec) -> Plugin:
+        """Install a plugin; it does not run yet."""
+        plugin = Plugin(spec, self._timeline, self.socket)
+        self.plugins[spec.name] = plugin
+        return plugin
+
+    def socket(self) -> KubeletSocket | None:
+        """Return the registration socket of a serving kubelet."""
+        return self.kubelet if self.kubelet is not None and self.kubelet.serving else None
+
+    # Life of the kubelet
+
+    def start_kubelet(self, *, warm: bool = False) -> None:
+        """Start a kubelet process now."""
+        self._given_up = False
+        self.kubelet = Kubelet(self._host, self.behavior)
+        self.kubelet.start(warm=warm)
+
+    def stop_kubelet(self, cause: str) -> None:
+        """End the kubelet process, if one runs; containers and plugins run on."""
+        self._starts += 1
+        kubelet, self.kubelet = self.kubelet, None
+        if kubelet is not None:
+            kubelet.stop()
+            for plugin in self.plugins.values():
+                plugin.lose_kubelet()
+            self._emit(KubeletStopped(cause))
+
+    def restart_kubelet(
+        self, downtime: Duration, cause: str = "stopped", behavior: Behavior | None = None
+    ) -> None:
+        """Stop the kubelet and start it, perhaps in another version, after `downtime`."""
+        if self._powered:
+            self._disturbed(self)
+        self.stop_kubelet(cause)
+        self._given_up = False
+        self.behavior = behavior or self.behavior
+        if self._powered:
+            self._start_after(downtime)
+
+    def crash_kubelet(self, downtime: Duration) -> None:
+        """Kill the kubelet and start it again after `downtime`."""
+        self.restart_kubelet(downtime, "crashed")
+
+    def kubelet_panicked(self, restart_after: Duration) -> None:
+        """The kubelet has crashed by itself; the service manager starts it again."""
+        self.restart_kubelet(restart_after, "crashed")
+
+    def kubelet_gave_up(self, message: str) -> None:
+        """The kubelet could not start and stays down."""
+        self._emit(KubeletStartFailed(message))
+        self.stop_kubelet("failed to start")
+        self._given_up = True
+
+    def _start_after(self, downtime: Duration) -> None:
+        start = self._starts
+
+        def begin() -> None:
+            if start == self._starts:
+                self.start_kubelet()
+
+        self._power.after(downtime, begin)
+
+    # Life of the machine
+
+    def reboot(self, downtime: Duration) -> None:
+        """End everything in order; the disk keeps all that was written."""
+        self._go_down("reboot")
+        self._disk.settle()
+        self._boot_after(downtime)
+
+    def cut_power(self, downtime: Duration, loss: Loss) -> None:
+        """Lose power, and with it what the disk had not made durable; boot after `downtime`."""
+        self._emit(FaultInjected("powerCut", f"on {self.name}"))
+        self._go_down("power cut")
+        chance = self._streams.stream(f"power/{self.name}")
+        self._disk.cut_power(loss, chance)
+        if self.database is not None:
+            self.database.cut_power(loss, chance)
+        self._boot_after(downtime)
+
+    def recreate(self, downtime: Duration) -> None:
+        """Put a blank machine of the same name in this one's place."""
+        self._go_down("recreated")
+        self.replacements += 1
+        self._disk.wipe()
+        self.runtime.wipe()
+        if self.database is not None:
+            self.database.replace()
+        self._boot_after(downtime)
+
+    def _go_down(self, cause: str) -> None:
+        if self._powered:
+            self._disturbed(self)
+        self.stop_kubelet(cause)
+        self._given_up = False
+        self._powered = False
+        self._power.kill()
+        for plugin in self.plugins.values():
+            plugin.lose_power()
+        self.runtime.stop_all(cause)
+        self._boots += 1
+
+    def _boot_after(self, downtime: Duration) -> None:
+        boot = self._boots
+
+        def begin() -> None:
+            if boot == self._boots:
+                self._boot()
+
+        self._timeline.call_after(downtime, begin)
+
+    def _boot(self) -> None:
+        self._powered = True
+        self._power = Process(self._timeline)
+        self._new_boot()
+        for plugin in self.plugins.values():
+            plugin.boot()
+            if plugin.spec.starts_after_boot is not None:
+                self._power.after(plugin.spec.starts_after_boot, plugin.start)
+        self.start_kubelet()
+
+    def _new_boot(self) -> None:
+        number = self._streams.number(f"boot/{self.name}/{self._boots}")
+        self._boot_id = uuid_text(number)
+
+    # What a kubelet tells its machine
+
+    def sockets_removed(self) -> None:
+        """The kubelet has emptied the plugin directory and listens (S1.8 to S1.10)."""
+        for plugin in self.plugins.values():
+            plugin.socket_removed()
+
+    def run_init_container(self, process: ContainerProcess) -> None:
+        """A plain init container has started; it exits after its time."""
+
+        def end() -> None:
+            if process.running:
+                self.runtime.exit(process, succeeded=True)
+                if self.kubelet is not None:
+                    self.kubelet.init_container_exited(process.pod)
+
+        self._power.after(INIT_CONTAINER_RUN, end)
+
+    # Faults
+
+    def fill_disk(self, duration: Duration | None) -> None:
+        """Let writes fail, for `duration` or for good."""
+        self._emit(FaultInjected("diskFull"))
+        self._set_full(full=True)
+        if duration is not None:
+            self._timeline.call_after(duration, lambda: self._set_full(full=False))
+
+    def slow_disk(self, added_fsync: Duration, duration: Duration | None) -> None:
+        """Let every fsync take longer, for `duration` or for good."""
+        self._emit(FaultInjected("slowDisk"))
+        self._add_fsync(added_fsync)
+        if duration is not None:
+            normal = self._host.run.added_fsync
+            self._timeline.call_after(duration, lambda: self._add_fsync(normal))
+
+    def crash_plugin(self, plugin: Plugin, restart_after: Duration | None) -> None:
+        """Kill a plugin's process and start it again after `restart_after`, if given."""
+        plugin.stop()
+        if restart_after is not None:
+            self._power.after(restart_after, plugin.start)
+
+    def break_stream(self, plugin: str) -> None:
+        """End a plugin's stream."""
+        self.plugins[plugin].break_stream()
+
+    def damage_checkpoint(self, action: FileAction, content: bytes | None) -> None:
+        """Do something to the checkpoint file behind the kubelet's back."""
+        self._emit(FaultInjected("checkpointFile", action.value))
+        present = self._disk.read(CHECKPOINT_FILE_NAME) or b""
+        if action is FileAction.DELETE:
+            self._disk.remove(CHECKPOINT_FILE_NAME)
+        elif action is FileAction.TRUNCATE:
+            self._disk.put(CHECKPOINT_FILE_NAME, present[: len(present) // 2])
+        elif action is FileAction.CORRUPT:
+            self._disk.put(CHECKPOINT_FILE_NAME, corrupted(present))
+        else:
+            self._disk.put(CHECKPOINT_FILE_NAME, content or b"")
+
+    def damage_database(self, action: FileAction) -> None:
+        """Do something to the database behind the kubelet's back; `replace` repairs it."""
+        self._emit(FaultInjected("databaseFile", action.value))
+        if self.database is not None:
+            self.database.break_down(DAMAGES[action])
+
+    def _set_full(self, *, full: bool) -> None:
+        self._disk.full = full
+        if self.database is not None:
+            self.database.full = full
+
+    def _add_fsync(self, added: Duration) -> None:
+        self._disk.added_fsync = added
+        if self.database is not None:
+            self.database.added_fsync = added
+
+
+def _choices(choice: str, node: NodeName, streams: RandomStreams) -> Choices:
+    if choice == "random":
+        return RandomChoices(streams.stream(f"choices/{node}"))
+    return SortedChoices()
+
+
+DAMAGES = {
+    FileAction.DELETE: "the database file is missing; restore it from a copy",
+    FileAction.TRUNCATE: "database disk image is malformed",
+    FileAction.CORRUPT: "file is not a database",
+    FileAction.REPLACE: "",
+}
+"""What SQLite, or the check before it, says of a file to which this was done."""
+
+
+def corrupted(content: bytes) -> bytes:
+    """Return `content` with one digit of its end, that of the checksum, changed."""
+    for index in range(len(content) - 1, -1, -1):
+        if content[index : index + 1].isdigit():
+            other = b"1" if content[index : index + 1] != b"1" else b"2"
+            return content[:index] + other + content[index + 1 :]
+    return b"{"

@@ -1,0 +1,113 @@
+"""Looks at a simulated cluster: the values that expectations compare (`observation`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from simulator.core.devices import device_ids
+from simulator.core.inventory import Capacity
+from simulator.core.pods import PodUid
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import DeviceBinding
+from simulator.engine.actions import DeviceCounts
+from simulator.engine.api import DELETED, ApiPod, ApiServer
+from simulator.engine.node import Node
+from simulator.engine.observation import (
+    HoldingObservation,
+    NodeObservation,
+    PluginObservation,
+    PodObservation,
+)
+from simulator.engine.plugin import Plugin
+
+Instances = tuple[tuple[str, object], ...]
+"""Running containers of a pod: ids and what they were started with."""
+
+
+class PodHistory:
+    """What pods looked like before the last restart or reboot of their node."""
+
+    def __init__(self) -> None:
+        self._before: dict[PodUid, Instances] = {}
+
+    def remember(self, node: Node) -> None:
+        """Keep the running containers of a node that is about to be disturbed."""
+        for uid in node.runtime.pods():
+            self._before[uid] = _instances(node, uid)
+
+    def is_unchanged(self, node: Node, uid: PodUid) -> bool:
+        """Tell whether the pod's containers are still those of then."""
+        now = _instances(node, uid)
+        return self._before.get(uid, now) == now
+
+
+def observe_pod(
+    pod: ApiPod, node: Node | None, history: PodHistory, plugins: Mapping[str, Plugin]
+) -> PodObservation:
+    """Return a pod as the API and its node show it."""
+    ids: dict[ResourceName, set[str]] = {}
+    for binding in _bindings(node, pod.uid) if node is not None else ():
+        ids.setdefault(binding.resource, set()).update(device_ids(binding.devices))
+    status = pod.status
+    return PodObservation(
+        uid=pod.uid,
+        name=pod.pod.name,
+        phase=DELETED if pod.deleted else status.phase,
+        reason=status.reason,
+        message=status.message,
+        devices=tuple((resource, len(ids[resource])) for resource in sorted(ids)),
+        device_ids=tuple((resource, tuple(sorted(ids[resource]))) for resource in sorted(ids)),
+        unchanged=node is not None and history.is_unchanged(node, pod.uid),
+        plugin_calls=sum(plugin.allocated.get(pod.uid, 0) for plugin in plugins.values()),
+        restarts=status.restarts,
+        waiting=status.waiting,
+    )
+
+
+def observe_node(node: Node, api: ApiServer) -> NodeObservation:
+    """Return a node; without a kubelet its device manager answers nothing."""
+    kubelet = node.kubelet
+    capacity = Capacity({}, {}, ())
+    if kubelet is not None and kubelet.serving:
+        kubelet.driver.refresh()
+        capacity = kubelet.manager.capacity()
+    status = api.node(node.name)
+    return NodeObservation(
+        up=kubelet is not None and kubelet.serving,
+        capacity=_counts(capacity.total),
+        allocatable=_counts(capacity.allocatable),
+        status_capacity=_counts(status.capacity),
+        status_allocatable=_counts(status.allocatable),
+    )
+
+
+def observe_plugin(plugin: Plugin) -> PluginObservation:
+    """Return a plugin."""
+    return PluginObservation(plugin.registered, tuple(sorted(plugin.calls.items())))
+
+
+def observe_holdings(node: Node) -> tuple[HoldingObservation, ...]:
+    """Return who holds what according to the durable state, by resource, device and pod."""
+    bindings = node.authority.state(node.behavior).bindings
+    held = {
+        (each.resource, device, each.pod)
+        for each in bindings
+        for device in device_ids(each.devices)
+    }
+    return tuple(HoldingObservation(*each) for each in sorted(held))
+
+
+def _bindings(node: Node, uid: PodUid) -> tuple[DeviceBinding, ...]:
+    """Return a pod's records: the device manager's, or the durable ones while no kubelet runs."""
+    if node.kubelet is not None and node.kubelet.serving:
+        return tuple(node.kubelet.manager.bindings_of(uid))
+    bindings = node.authority.state(node.behavior).bindings
+    return tuple(binding for binding in bindings if binding.pod == uid)
+
+
+def _instances(node: Node, uid: PodUid) -> Instances:
+    return tuple((each.container_id, each.devices) for each in node.runtime.running(uid))
+
+
+def _counts(counts: Mapping[ResourceName, int]) -> DeviceCounts:
+    return tuple(sorted(counts.items()))
