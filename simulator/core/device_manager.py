@@ -65,6 +65,10 @@ class DeviceManager:
             pod_devices=PodDevices(inventory),
         )
 
+    def use_choices(self, choices: Choices) -> None:
+        """Leave what follows to other choices (design 3.1, rule 4)."""
+        self._state.choices = choices
+
     def start(self) -> StoreDecision[Restored]:
         """Restore what was kept; after a fatal error the kubelet must not go on (S4.12)."""
         return restoring.restore(self._state)
@@ -184,7 +188,9 @@ class DeviceManager:
         """
         state = self._state
         listed: dict[ResourceName, DeviceInstances] = {
-            resource: pool.listed for resource, pool in state.inventory.pools.items()
+            resource: pool.listed
+            for resource, pool in state.inventory.pools.items()
+            if pool.is_reported
         }
         if state.behavior.unhealthy_devices_allocatable:
             return listed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from simulator.core.devices import DeviceId
+from simulator.core.devices import DeviceId, DeviceInstances
 from simulator.core.manager_state import ManagerState
 from simulator.core.pods import PodUid
 from simulator.core.resources import ResourceName
@@ -21,7 +21,7 @@ class ManagerSnapshot:
 
     Attributes:
         healthy, unhealthy, allocated: The sets of those names (S2.1).
-        listed: The ids of `allDevices`.
+        listed: `allDevices`.
         endpoints: `running`, `stopped` or `expired`.
         reusable: `devicesToReuse` of the one pod that has an entry, if any.
         bindings: In order of insertion.
@@ -30,7 +30,7 @@ class ManagerSnapshot:
     healthy: IdsByResource
     unhealthy: IdsByResource
     allocated: IdsByResource
-    listed: IdsByResource
+    listed: Mapping[ResourceName, DeviceInstances]
     endpoints: Mapping[ResourceName, str]
     reusable: tuple[PodUid, IdsByResource] | None
     bindings: tuple[DeviceBinding, ...]
@@ -49,7 +49,7 @@ def snapshot(state: ManagerState) -> ManagerSnapshot:
             if pool.has_unhealthy
         },
         allocated={name: pool.allocated() for name, pool in pools.items() if pool.is_in_use},
-        listed={name: pool.ids for name, pool in pools.items() if pool.is_reported},
+        listed={name: pool.listed for name, pool in pools.items() if pool.is_reported},
         endpoints={
             name: "expired"
             if endpoint.is_expired(state.now, grace_period)

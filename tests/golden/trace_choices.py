@@ -1,0 +1,164 @@
+"""The choices that the real code made by chance, forced after checking that they were allowed.
+
+A recording lists, for every container and resource that Allocate looked at, the groups ("tiers")
+from which devices could be taken. They are compared with those of the device manager here; only
+then is the recorded pick taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from simulator.core.devices import DeviceId, NumaNode
+from simulator.core.pods import ContainerName, PodUid
+from simulator.core.resources import ResourceName
+from tests.golden.trace_reading import Json
+
+Look = Callable[[PodUid, ContainerName, ResourceName], Json]
+"""What the device manager knows of a container and resource, in the words of a recorded choice."""
+
+
+@dataclass
+class _Recorded:
+    """One recorded choice, as far as it was followed."""
+
+    json: Json
+    taken: set[DeviceId] = field(default_factory=set)
+    left: list[list[DeviceId]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.left = [list(tier) for tier in self.json["tiers"] or ()]
+
+    def next_tier(self) -> list[DeviceId]:
+        """Return the next tier that still has something to take."""
+        while self.left:
+            tier = [device for device in self.left.pop(0) if device not in self.taken]
+            if tier:
+                return tier
+        return []
+
+
+class ForcedChoices:
+    """The choices of one step."""
+
+    def __init__(self, step: Json, look: Look) -> None:
+        self.differences: list[str] = []
+        self.allocated: list[tuple[PodUid, ContainerName]] = []
+        self._look = look
+        self._step = step
+        self._recorded = {
+            (each["container"], each["resource"]): _Recorded(each)
+            for each in step.get("choices", ())
+        }
+        self._calls = list(step.get("plugin_calls", ()))
+        self._running_checks = list(step.get("running_checks", ()))
+        self._starts = step["op"] == "run_container_options"
+
+    def order_resources(
+        self, pod: PodUid, container: ContainerName, resources: Sequence[ResourceName]
+    ) -> Sequence[ResourceName]:
+        """Return the order that happened: by plugin call, then the one named in the error."""
+        if self._starts:
+            self._starts = False
+            called = self._take_calls("PreStartContainer", len(resources))
+        else:
+            self.allocated.append((pod, container))
+            self._compare_before(pod, container)
+            allocated = [
+                key
+                for key, recorded in self._recorded.items()
+                if key[0] == container and recorded.json["chosen"] is not None
+            ]
+            called = self._take_calls("Allocate", len(allocated))
+        known = dict.fromkeys([*called, *self._blamed(resources)])
+        ordered = [name for name in known if name in resources]
+        return [*ordered, *(name for name in resources if name not in ordered)]
+
+    def _compare_before(self, pod: PodUid, container: ContainerName) -> None:
+        """Compare what is known before the container is allocated."""
+        for (name, resource), recorded in self._recorded.items():
+            if name == container:
+                for key, value in self._look(pod, container, ResourceName(resource)).items():
+                    if recorded.json[key] != value:
+                        self._differ(name, resource, f"{key} {recorded.json[key]}", value)
+
+    def _take_calls(self, rpc: str, count: int) -> Iterator[ResourceName]:
+        """Yield the resources of the next calls of a kind."""
+        taken = [call for call in self._calls if call["rpc"] == rpc][:count]
+        for call in taken:
+            self._calls.remove(call)
+            yield ResourceName(call["resource"])
+
+    def _blamed(self, resources: Sequence[ResourceName]) -> Iterator[ResourceName]:
+        """Yield the resource on which the container failed, if the step says so."""
+        out = self._step["out"]
+        stopped = out.get("stopped_endpoint_resource")
+        if stopped is not None:
+            yield ResourceName(stopped)
+        for call in self._calls:
+            if call["rpc"] == "GetPreferredAllocation" and call.get("error"):
+                yield ResourceName(call["resource"])
+        text = out.get("message") or out.get("error") or ""
+        named = [name for name in resources if name in text]
+        yield from sorted(named, key=len, reverse=True)[:1]
+
+    def take(
+        self,
+        tier: Sequence[DeviceId],
+        count: int,
+        *,
+        pod: PodUid,
+        container: ContainerName,
+        resource: ResourceName,
+    ) -> Sequence[DeviceId]:
+        """Return the recorded pick out of a tier, if the recording has the same tier."""
+        del pod
+        if not tier:
+            return ()
+        recorded = self._recorded.get((container, resource))
+        if recorded is None:
+            self.differences.append(f"choices: {container} {resource} is not recorded")
+            return tier[:count]
+        chosen = recorded.json["chosen"]
+        if chosen is None:
+            return tier[:count]
+        expected = recorded.next_tier()
+        picked = [device for device in tier if device in chosen]
+        recorded.taken.update(picked)
+        if expected != list(tier):
+            self._differ(container, resource, f"tier {expected}", list(tier))
+        if len(picked) != count:
+            self._differ(container, resource, f"choice {chosen}", f"{count} of {list(tier)}")
+            return tier[:count]
+        return picked
+
+    def order_nodes(
+        self,
+        nodes: Sequence[NumaNode],
+        *,
+        pod: PodUid,
+        container: ContainerName,
+        resource: ResourceName,
+    ) -> Sequence[NumaNode]:
+        """Return the nodes as they are."""
+        del pod, container, resource
+        return nodes
+
+    def pick_instance(
+        self,
+        pod: PodUid,
+        container: ContainerName,
+        resource: ResourceName,
+        instances: Sequence[tuple[str, bool]],
+    ) -> int:
+        """Return the container id that the real code picked."""
+        for check in self._running_checks:
+            if (check["pod"], check["container"], check["resource"]) == (pod, container, resource):
+                ids = [each for each, _ in instances]
+                return ids.index(check["picked_container_id"])
+        self.differences.append(f"running_checks: {pod} {container} {resource} is not recorded")
+        return 0
+
+    def _differ(self, container: str, resource: str, recorded: str, here: object) -> None:
+        self.differences.append(f"choices.{container}.{resource}: recorded {recorded}, here {here}")

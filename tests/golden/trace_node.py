@@ -1,0 +1,204 @@
+"""The node of a recording: its file, clock and device manager, its plugins as they answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from simulator.core.affinity import cares_about_topology, split_by_affinity
+from simulator.core.behavior import Behavior
+from simulator.core.calls import (
+    Call,
+    CallFailed,
+    CheckpointContent,
+    Commit,
+    Decision,
+    LoadState,
+    Missing,
+    PluginCall,
+    PluginReply,
+    ReadCheckpoint,
+    Reply,
+    Stored,
+    StoreDecision,
+    StoreFailed,
+    WriteCheckpoint,
+)
+from simulator.core.device_manager import DeviceManager
+from simulator.core.devices import DeviceId, NumaNode, device_ids
+from simulator.core.facts import ContainerInstance, KubeletFacts
+from simulator.core.persistence.checkpoint import CheckpointPersistence
+from simulator.core.persistence.protocol import Restored
+from simulator.core.pods import ContainerName, Pod, PodUid
+from simulator.core.records import Record
+from simulator.core.resources import ResourceName
+from simulator.core.snapshot import ManagerSnapshot
+from simulator.core.transitions import NodeName
+from tests.golden.trace_choices import ForcedChoices
+from tests.golden.trace_reading import (
+    Json,
+    call_as_recorded,
+    machine_of,
+    reply_of,
+    topology_of,
+)
+
+T = TypeVar("T")
+
+
+class TraceNode:
+    """One simulated node that lives through a recording.
+
+    Attributes:
+        pods: Every pod that was ever named, by uid.
+        differences: What differed in the present step.
+        writes: Checkpoint writes in the present step, failed ones too.
+    """
+
+    def __init__(self, header: Json, behavior: Behavior) -> None:
+        self.behavior = behavior
+        self.facts = KubeletFacts()
+        self.file: bytes | None = None
+        self.write_fault = ""
+        self.pods: dict[str, Pod] = {}
+        self.differences: list[str] = []
+        self.writes = 0
+        self.choices = ForcedChoices({"op": "", "out": {}}, self._look)
+        self._header = header
+        self._calls: list[Json] = []
+        self._new_manager()
+
+    def _new_manager(self) -> None:
+        self.manager = DeviceManager(
+            node=NodeName("node"),
+            behavior=self.behavior,
+            persistence=CheckpointPersistence(self.behavior),
+            facts=self.facts,
+            machine=machine_of(self._header),
+            topology=topology_of(self._header),
+            choices=self.choices,
+        )
+
+    def begin(self, step: Json) -> None:
+        """Have a step's calls and choices ready."""
+        self.differences = []
+        self.writes = 0
+        self._calls = list(step.get("plugin_calls", ()))
+        self.choices = ForcedChoices(step, self._look)
+        self.manager.use_choices(self.choices)
+
+    def end(self) -> list[Record]:
+        """Return the step's records; what was recorded and did not happen is a difference."""
+        self.differences += self.choices.differences
+        self.differences += [f"plugin_calls: not made: {_short(call)}" for call in self._calls]
+        return self.manager.take_records()
+
+    def start(self, instances: tuple[ContainerInstance, ...], content: str | None) -> Restored:
+        """Start a kubelet over the same file; its plugins are away."""
+        self.facts.instances = instances
+        if content is not None:
+            self.file = content.encode()
+        self._new_manager()
+        restored = self.run(self.manager.start())
+        if content is not None:
+            self.file = None
+        return restored
+
+    def run(self, decision: Decision[T] | StoreDecision[T]) -> T:
+        """Answer all calls of a decision and return its result."""
+        reply: Reply | None = None
+        try:
+            while True:
+                call = decision.send(reply)  # type: ignore[arg-type]  # None starts a generator
+                reply = self._answer(call)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+
+    def _answer(self, call: Call) -> Reply:
+        if isinstance(call, ReadCheckpoint):
+            return Missing() if self.file is None else CheckpointContent(self.file)
+        if isinstance(call, WriteCheckpoint):
+            self.writes += 1
+            if self.write_fault:
+                return StoreFailed(self.write_fault)
+            self.file = call.content
+            return Stored()
+        if isinstance(call, Commit | LoadState):
+            message = f"the checkpoint strategy does not ask for {call}"
+            raise TypeError(message)
+        return self._answer_plugin(call)
+
+    def _answer_plugin(self, call: PluginCall) -> PluginReply:
+        """Compare a call with the next recorded one and give its answer."""
+        if not self._calls:
+            self.differences.append(f"plugin_calls: recorded nothing, here {call}")
+            return CallFailed("not recorded")
+        recorded = self._calls.pop(0)
+        for key, value in call_as_recorded(call):
+            expected = recorded.get(key, [])
+            if isinstance(expected, list):
+                expected = sorted(expected)
+            if expected != value:
+                self.differences.append(
+                    f"plugin_calls.{key}: recorded {_short(recorded)}, here {call}"
+                )
+        return reply_of(recorded, call)
+
+    def _look(self, pod: PodUid, container: ContainerName, resource: ResourceName) -> Json:
+        """Describe what is known of a container's resource before it is allocated.
+
+        Recordings show what is there when Allocate has collected inactive pods (S3.8).
+        """
+        seen = self.manager.snapshot()
+        bound = None
+        if not self.facts.sources_ready or pod in self.facts.active_pods:
+            bound = self.manager.devices_of(pod, container).get(resource)
+        reusable: Sequence[DeviceId] = ()
+        if seen.reusable is not None and seen.reusable[0] == pod:
+            reusable = seen.reusable[1].get(resource, ())
+        taken = {*self._allocated_after_release(seen, resource), *reusable}
+        available = [each for each in seen.healthy.get(resource, ()) if each not in taken]
+        listed = seen.listed.get(resource, {})
+        hint = self.manager.affinity(pod, container)
+        affinity = None if hint is None else hint.mask
+        groups = split_by_affinity(
+            available,
+            affinity=affinity,
+            devices=listed,
+            behavior=self.behavior,
+            node_order=_as_they_are,
+        )
+        applies = affinity is not None and cares_about_topology(listed.values(), self.behavior)
+        return {
+            "requested": dict(self.pods[pod].container_named(container).limits)[resource],
+            "already_bound": None if bound is None else list(bound),
+            "reusable": list(reusable),
+            "available": available,
+            "affinity_applies": applies,
+            "aligned": sorted(groups.aligned),
+            "unaligned": sorted(groups.unaligned),
+            "no_affinity": sorted(groups.no_affinity),
+        }
+
+    def _allocated_after_release(
+        self, seen: ManagerSnapshot, resource: ResourceName
+    ) -> Sequence[DeviceId]:
+        """Return what is allocated once pods that are not active are collected (S6.1)."""
+        staying = [each for each in seen.bindings if each.pod in self.facts.active_pods]
+        if not self.facts.sources_ready or len(staying) == len(seen.bindings):
+            return seen.allocated.get(resource, ())
+        return [
+            device
+            for each in staying
+            if each.resource == resource
+            for device in device_ids(each.devices)
+        ]
+
+
+def _as_they_are(nodes: Sequence[NumaNode]) -> Sequence[NumaNode]:
+    return nodes
+
+
+def _short(call: Json) -> str:
+    return str({key: value for key, value in call.items() if key != "response"})
