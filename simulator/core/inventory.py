@@ -28,6 +28,8 @@ from simulator.core.resources import ResourceName
 
 def slots_in(table: Sequence[DeviceId], ids: Iterable[DeviceId]) -> int:
     """Return the positions in a sorted table of those `ids` that stand in it, as a mask."""
+    if isinstance(ids, SlotSet) and ids.table is table:
+        return ids.mask
     mask = 0
     for device in ids:
         slot = bisect_left(table, device)
@@ -40,25 +42,29 @@ class SlotSet(Sequence[DeviceId]):
     """Some ids of a sorted table, in order, spelled out only as far as they are looked at.
 
     It keeps the table that it was made from, so it stays true when the pool gets another one.
+
+    Attributes:
+        table: The sorted ids.
+        mask: Which slots of the table belong to the set.
     """
 
-    __slots__ = ("_mask", "_table")
+    __slots__ = ("mask", "table")
 
     def __init__(self, table: Sequence[DeviceId], mask: int) -> None:
-        self._table = table
-        self._mask = mask
+        self.table = table
+        self.mask = mask
 
     def only(self, ids: Iterable[DeviceId]) -> SlotSet:
         """Return those that are among `ids`."""
-        return SlotSet(self._table, self._mask & slots_in(self._table, ids))
+        return SlotSet(self.table, self.mask & slots_in(self.table, ids))
 
     def without(self, ids: Iterable[DeviceId]) -> SlotSet:
         """Return those that are not among `ids`."""
-        return SlotSet(self._table, self._mask & ~slots_in(self._table, ids))
+        return SlotSet(self.table, self.mask & ~slots_in(self.table, ids))
 
     @override
     def __len__(self) -> int:
-        return self._mask.bit_count()
+        return self.mask.bit_count()
 
     @overload
     def __getitem__(self, index: int) -> DeviceId: ...
@@ -74,18 +80,18 @@ class SlotSet(Sequence[DeviceId]):
 
     @override
     def __iter__(self) -> Iterator[DeviceId]:
-        digits = f"{self._mask:b}"[::-1]
+        digits = f"{self.mask:b}"[::-1]
         slot = digits.find("1")
         while slot >= 0:
-            yield self._table[slot]
+            yield self.table[slot]
             slot = digits.find("1", slot + 1)
 
     def _lowest(self, count: int) -> tuple[DeviceId, ...]:
-        mask = self._mask
+        mask = self.mask
         lowest_ids: list[DeviceId] = []
         for _ in range(count):
             lowest = mask & -mask
-            lowest_ids.append(self._table[lowest.bit_length() - 1])
+            lowest_ids.append(self.table[lowest.bit_length() - 1])
             mask ^= lowest
         return tuple(lowest_ids)
 
