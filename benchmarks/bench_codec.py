@@ -30,7 +30,7 @@ def checkpoint(pods: int) -> Checkpoint:
 
 def registered(pods: int) -> list[tuple[ResourceName, list[DeviceId]]]:
     """Return the registered devices of such a node: one more than are bound."""
-    return [(workload.RESOURCE, [workload.device(number).id for number in range(pods + 1)])]
+    return [(workload.RESOURCE, [workload.device_of(number).id for number in range(pods + 1)])]
 
 
 def rewriting(pods: int) -> Contestant:

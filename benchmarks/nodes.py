@@ -52,13 +52,15 @@ class MeasuredNode:
 
     Attributes:
         facts: The kubelet's facts; a driver of its own may use them with `manager`.
-        devices: Devices that the plugin reports.
+        devices: Number of devices that the plugin reports.
+        bound: Number of pods that the durable state begins with.
+        answers: What answers the store calls.
     """
 
     def __init__(
         self,
         name: str,
-        persistence: Persistence,
+        make_persistence: Callable[[], Persistence],
         answers: StoreAnswers,
         *,
         devices: int,
@@ -66,29 +68,35 @@ class MeasuredNode:
     ) -> None:
         self.name = NodeName(name)
         self.devices = devices
-        pods = ActivePods(map(workload.pod, range(bound)))
+        self.bound = bound
+        self.answers = answers
+        self._make_persistence = make_persistence
+        self.forget()
+
+    def forget(self) -> None:
+        """Put a device manager in place that knows nothing yet, as a kubelet start does."""
+        pods = ActivePods(map(workload.pod, range(self.bound)))
         self.facts = KubeletFacts(sources_ready=True, active_pods=pods)
         self.manager = DeviceManager(
             node=self.name,
             behavior=BEHAVIOR,
-            persistence=persistence,
+            persistence=self._make_persistence(),
             facts=self.facts,
             machine=Machine.with_nodes(workload.NUMA_NODES),
             topology=TopologyOptions(),
             choices=SortedChoices(),
             reservations=Reservations.TRANSACTIONAL,
         )
-        self._answers = answers
 
     def restore(self) -> Restored:
         """Start the device manager from its durable state."""
-        return drive(self.manager.start(), self._answers)
+        return drive(self.manager.start(), self.answers)
 
     def connect_plugin(self) -> None:
         """Let the plugin register and report its devices."""
         self.manager.register(workload.RESOURCE, PluginOptions())
-        listed = [workload.device(number) for number in range(self.devices)]
-        drive(self.manager.report_devices(workload.RESOURCE, listed), self._answers)
+        listed = [workload.device_of(number) for number in range(self.devices)]
+        drive(self.manager.report_devices(workload.RESOURCE, listed), self.answers)
         self.manager.take_records()
 
     def admit(self, pod: Pod) -> Admission:
@@ -99,14 +107,14 @@ class MeasuredNode:
     def remove(self, pod: Pod) -> None:
         """Delete a pod and free its devices, durably where the persistence says so."""
         del self.facts.active_pods[pod.uid]
-        drive(self.manager.release_inactive(), self._answers)
+        drive(self.manager.release_inactive(), self.answers)
         self.manager.take_records()
 
     def answer(self, call: Call) -> Reply:
         """Answer any call of a decision."""
         if isinstance(call, AllocateCall | PreferredAllocationCall | PreStartContainerCall):
             return answer_plugin(call)
-        return self._answers(call)
+        return self.answers(call)
 
 
 def database_node(name: str, store: Store, *, bound: int, devices: int) -> MeasuredNode:
@@ -115,7 +123,7 @@ def database_node(name: str, store: Store, *, bound: int, devices: int) -> Measu
     fill_store(store, node, bound=bound, devices=devices)
     return MeasuredNode(
         name,
-        DatabasePersistence(),
+        DatabasePersistence,
         DatabaseAnswers(store, node),
         devices=devices,
         bound=bound,
@@ -126,11 +134,11 @@ def checkpoint_node(name: str, folder: Path, *, bound: int, devices: int) -> Mea
     """Return a node that keeps its bindings in a file in `folder`, with `bound` pods in it."""
     answers = CheckpointAnswers(folder)
     bindings = [workload.binding(number) for number in range(bound)]
-    registered = [(workload.RESOURCE, [workload.device(number).id for number in range(devices)])]
+    registered = [(workload.RESOURCE, [workload.device_of(number).id for number in range(devices)])]
     answers.write(render(checkpoint_of(bindings, registered, BEHAVIOR.checkpoint_written)))
     return MeasuredNode(
         name,
-        CheckpointPersistence(BEHAVIOR),
+        lambda: CheckpointPersistence(BEHAVIOR),
         answers,
         devices=devices,
         bound=bound,
@@ -140,15 +148,15 @@ def checkpoint_node(name: str, folder: Path, *, bound: int, devices: int) -> Mea
 def fill_store(store: Store, node: NodeName, *, bound: int, devices: int) -> None:
     """Give a node its devices and `bound` pods, in large commits."""
     now = Instant(0)
-    listed = tuple(workload.device(number) for number in range(devices))
+    listed = tuple(workload.device_of(number) for number in range(devices))
     transitions: list[Transition] = [DevicesReported(node, now, workload.RESOURCE, listed)]
-    transitions += [admission(node, number) for number in range(bound)]
+    transitions += [pod_admitted(node, number) for number in range(bound)]
     for start in range(0, len(transitions), BATCH_MAX):
         store.apply(transitions[start : start + BATCH_MAX])
 
 
-def admission(node: NodeName, number: int) -> PodAdmitted:
-    """Return the transition that gives device `number` to pod `number`."""
+def pod_admitted(node: NodeName, number: int, *, device: int | None = None) -> PodAdmitted:
+    """Return the transition that gives a device, the one of its own number, to pod `number`."""
     pod = workload.pod(number)
     identity = PodIdentity(pod.uid, pod.namespace, pod.name)
-    return PodAdmitted(node, Instant(0), identity, (workload.binding(number),))
+    return PodAdmitted(node, Instant(0), identity, (workload.binding(number, device=device),))

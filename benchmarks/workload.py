@@ -19,7 +19,7 @@ CONTAINER: Final = ContainerName("main")
 NUMA_NODES: Final = 2
 
 
-def device(number: int) -> Device:
+def device_of(number: int) -> Device:
     """Return the device of this number; devices are spread over two NUMA nodes."""
     identifier = DeviceId(f"GPU-6f1c2d3e-0000-4000-8000-{number:012x}")
     return Device(identifier, topology=(NumaNode(number % NUMA_NODES),))
@@ -38,9 +38,9 @@ def allocate_response(devices: tuple[DeviceId, ...]) -> bytes:
     return encode(AllocateResponse(envs={"VISIBLE_DEVICES": ",".join(devices)}, devices=nodes))
 
 
-def binding(number: int) -> DeviceBinding:
-    """Return the binding that gives device `number` to pod `number`."""
-    given = device(number)
+def binding(number: int, *, device: int | None = None) -> DeviceBinding:
+    """Return the binding that gives a device, the one of its own number, to pod `number`."""
+    given = device_of(number if device is None else device)
     return DeviceBinding(
         pod(number).uid,
         CONTAINER,
