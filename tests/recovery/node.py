@@ -25,7 +25,7 @@ from simulator.core.persistence.protocol import Persistence
 from simulator.core.pods import Container, ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding
-from tests.recovery.outside import NODE, KubeletDied, Outside
+from tests.recovery.outside import KubeletDied, Outside
 
 T = TypeVar("T")
 Strategy = Callable[[], Persistence]
@@ -96,7 +96,9 @@ class Node:
             self._run(self.manager.report_devices(resource, devices))
 
     def create(self, pod: Pod) -> None:
-        """A pod is bound to the node and admitted, or refused."""
+        """A pod is bound to the node and admitted, or refused; nothing if it is there already."""
+        if pod.uid in self._bound:
+            return
         with self._step():
             self._bound[pod.uid] = pod
             self._admit(pod, had_record=False)
@@ -189,7 +191,7 @@ class Node:
 
     def _new_manager(self, facts: KubeletFacts) -> DeviceManager:
         return DeviceManager(
-            node=NODE,
+            node=self._outside.durable.node,
             behavior=Behavior(),
             persistence=self._strategy(),
             facts=facts,
@@ -234,16 +236,21 @@ class Node:
                 self._start_container(pod, container)
 
     def _has_its_devices(self, pod: Pod) -> bool:
-        """Whether the kubelet has no reason to refuse a pod with a record (steps B, D, E)."""
-        containers = [container for container in pod.all_containers() if container.limits]
-        if all((pod.uid, container.name) in self._running for container in containers):
-            return not self._facts.sources_ready
+        """Whether the kubelet has no reason to refuse a pod with a record (steps B to E).
+
+        A container that runs is let through in the first batch; any other needs a healthy device
+        of everything it asks for, be it none of it, and all that it has (X13).
+        """
         healthy = self.manager.allocatable_devices()
-        return all(
-            device in healthy.get(binding.resource, {})
-            for binding in self.manager.bindings_of(pod.uid)
-            for device in device_ids(binding.devices)
-        )
+        for container in pod.all_containers():
+            if (pod.uid, container.name) in self._running and not self._facts.sources_ready:
+                continue
+            held = self.manager.devices_of(pod.uid, container.name)
+            for resource, _ in container.limits:
+                listed = healthy.get(resource, {})
+                if not listed or not listed.keys() >= held.get(resource, {}).keys():
+                    return False
+        return True
 
     def _start_container(self, pod: Pod, container: Container) -> None:
         """Start a container; one failed start is tried once more, as the kubelet does."""

@@ -39,7 +39,6 @@ from simulator.core.transitions import NodeName
 from simulator.errors import StoreError
 from simulator.ports import Refused, Store
 
-NODE = NodeName("n0")
 STORE_CALLS = (ReadCheckpoint, WriteCheckpoint, LoadState, Commit)
 
 
@@ -64,7 +63,12 @@ class Cut:
 
 
 class Durable(Protocol):
-    """The state that outlives a kubelet."""
+    """The state of one node, which outlives its kubelets."""
+
+    @property
+    def node(self) -> NodeName:
+        """The node's name."""
+        ...
 
     def answer(self, call: StoreCall) -> StoreReply:
         """Do what is asked, at once."""
@@ -73,6 +77,8 @@ class Durable(Protocol):
 
 class CheckpointDisk:
     """A disk with one file, which is replaced whole or not at all."""
+
+    node = NodeName("n0")
 
     def __init__(self) -> None:
         self._file: bytes | None = None
@@ -86,17 +92,18 @@ class CheckpointDisk:
 
 
 class Database:
-    """A node's way to a store."""
+    """A node's rows in a store, which may hold those of others."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, store: Store, node: NodeName = NodeName("n0")) -> None:  # noqa: B008  a str
+        self.node = node
+        self._store = store
 
     def answer(self, call: StoreCall) -> StoreReply:
         try:
             if isinstance(call, LoadState):
-                return StateLoaded(self.store.load(NODE))
+                return StateLoaded(self._store.load(self.node))
             assert isinstance(call, Commit)
-            outcomes = self.store.apply(call.transitions)
+            outcomes = self._store.apply(call.transitions)
         except StoreError as error:
             return StoreFailed(str(error))
         for outcome in outcomes:

@@ -9,20 +9,29 @@ a refused pod.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
+from pathlib import Path
 
 import pytest
 
 from simulator.core.behavior import Behavior, Reservations
 from simulator.core.calls import (
     AllocateCall,
+    Commit,
+    LoadState,
     PreferredAllocationCall,
     PreStartContainerCall,
     ReadCheckpoint,
     WriteCheckpoint,
 )
 from simulator.core.persistence.checkpoint import CheckpointPersistence
+from simulator.core.persistence.database import DatabasePersistence
+from simulator.core.transitions import NodeName
+from simulator.ports import Durability
+from store.memory_store import MemoryStore
+from store.sql_store import SqlStore
 from tests.recovery.exploring import Setup, Story, explore
-from tests.recovery.outside import CheckpointDisk, Fate
+from tests.recovery.outside import CheckpointDisk, Database, Durable, Fate
 from tests.recovery.scenarios import STORIES
 
 CHECKPOINT = Setup(CheckpointDisk, lambda: CheckpointPersistence(Behavior()), Reservations.UPSTREAM)
@@ -55,3 +64,35 @@ def test_a_checkpoint_that_cannot_be_read_is_forgotten() -> None:
 
     assert [type(found.calls[cut.number - 1]) for cut in found.forgotten] == [ReadCheckpoint] * 3
     assert {cut.fate for cut in found.forgotten} == {Fate.FAILS}
+
+
+def in_memory() -> Durable:
+    return Database(MemoryStore())
+
+
+@pytest.mark.parametrize("reservations", list(Reservations))
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES.keys())
+def test_no_cut_costs_a_promise_of_the_database(story: Story, reservations: Reservations) -> None:
+    """A database that cannot be read stops the kubelet's start, so nothing is ever forgotten."""
+    found = explore(story, Setup(in_memory, DatabasePersistence, reservations))
+
+    assert found.findings == []
+    assert found.forgotten == []
+    assert found.runs == 1 + 3 * len(found.calls)
+    assert {type(call) for call in found.calls} >= {LoadState, Commit, AllocateCall}
+
+
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES.keys())
+def test_no_cut_costs_a_promise_of_sqlite(story: Story, tmp_path: Path) -> None:
+    """Every run is a node of its own in one database."""
+    store = SqlStore(f"sqlite:///{tmp_path}/nodes.db", durability=Durability.OFF)
+    numbers = count()
+
+    def on_disk() -> Durable:
+        return Database(store, NodeName(f"n{next(numbers)}"))
+
+    found = explore(story, Setup(on_disk, DatabasePersistence, Reservations.TRANSACTIONAL))
+
+    store.close()
+    assert found.findings == []
+    assert found.forgotten == []
