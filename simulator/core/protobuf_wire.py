@@ -26,7 +26,7 @@ _CONTINUED: Final = 0x80
 _UINT64_MAX: Final = (1 << 64) - 1
 _INT32_MAX: Final = (1 << 31) - 1
 _FIELD_NUMBER_MAX: Final = (1 << 29) - 1
-_GROUPS_MAX: Final = 10_000
+_GROUPS_MAX: Final = 10_001
 
 
 def malformed(reason: str) -> NoReturn:
@@ -145,7 +145,7 @@ def skip(data: bytes, at: int, end: int, *, lenient: bool) -> int:
             malformed(f"illegal field number {number}")
         if wire == _GROUP_START:
             open_groups.append(number)
-            if len(open_groups) > _GROUPS_MAX:
+            if lenient and len(open_groups) > _GROUPS_MAX:
                 malformed("groups nest too deep")
         elif wire == _GROUP_END:
             if not open_groups or (open_groups.pop() != number and lenient):

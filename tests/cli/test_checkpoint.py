@@ -98,7 +98,12 @@ def test_show_keeps_null_apart_in_documents(tmp_path: Path) -> None:
     )
 
     document = json.loads(rebind("checkpoint", "show", str(nothing), "-o", "json").stdout)
+    bare = BARE.replace('["g1","g0"],"AllocResp":""', 'null,"AllocResp":null')
+    entry = json.loads(
+        rebind("checkpoint", "show", str(written(tmp_path, bare)), "-o", "json").stdout
+    )["entries"][0]
 
+    assert (entry["devices"], entry["response"]) == (None, None)
     assert document["entries"] is None
     assert document["registeredDevices"] is None
 
