@@ -30,7 +30,7 @@ lint: $(READY)
 	@$(BIN)/lint-imports --no-logo
 
 bench: $(READY)
-	@$(BIN)/python -m pytest -q benchmarks
+	@$(BIN)/python -m pytest -q --benchmark-quiet benchmarks
 
 clean:
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks \

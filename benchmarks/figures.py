@@ -84,11 +84,6 @@ def machine() -> Mapping[str, str]:
     }
 
 
-def milliseconds(nanoseconds: float) -> str:
-    """Return a time in ms with three significant digits."""
-    return f"{nanoseconds / 1e6:.3g} ms"
-
-
 def _row(bar: Bar, figure: Figure) -> tuple[str, str, str, str, str]:
     return bar.what, _limit(bar), _number(figure.value, bar), _met(bar, figure), figure.note
 

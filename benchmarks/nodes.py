@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 from benchmarks import workload
 from benchmarks.driving import CheckpointAnswers, DatabaseAnswers, answer_plugin, drive
+from benchmarks.timing import Contestant
 from simulator.config import DEFAULT_KUBELET_VERSION
 from simulator.core.behavior import Reservations
 from simulator.core.calls import (
@@ -115,6 +117,23 @@ class MeasuredNode:
         if isinstance(call, AllocateCall | PreferredAllocationCall | PreStartContainerCall):
             return answer_plugin(call)
         return self.answers(call)
+
+
+def admissions(node: MeasuredNode, *, repeat: int) -> Contestant:
+    """Return the admission of a new pod; it is removed again outside the measured time."""
+    pods = map(workload.pod, count(node.devices))
+    present = [next(pods)]
+
+    def admit() -> None:
+        admission = node.admit(present[0])
+        if not admission.admitted:
+            raise RuntimeError(admission.message)
+
+    def replace() -> None:
+        node.remove(present[0])
+        present[0] = next(pods)
+
+    return Contestant(admit, after=replace, repeat=repeat)
 
 
 def database_node(name: str, store: Store, *, bound: int, devices: int) -> MeasuredNode:

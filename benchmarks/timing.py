@@ -86,6 +86,10 @@ class Contest:
         """Return how many times the median of `faster` fits into that of `slower`."""
         return self.median_ns(slower) / self.median_ns(faster)
 
+    def medians(self, *names: str) -> str:
+        """Return the medians in ms, for people."""
+        return " / ".join([f"{self.median_ns(name) / 1e6:.3g} ms" for name in names])
+
 
 def hold(contest: Contest, benchmark: BenchmarkFixture, *, rounds: int) -> None:
     """Run the rounds under pytest-benchmark, which keeps the medians in its report."""
