@@ -21,6 +21,7 @@ class Cluster:
     Attributes:
         run: The run's choices.
         emit: Stamps and keeps a record.
+        touch: Says that something changed on a node of which there is no record.
     """
 
     run: SimulationSpec
@@ -29,3 +30,4 @@ class Cluster:
     streams: RandomStreams
     effects: EffectLog
     emit: Callable[[NodeName, Record], None]
+    touch: Callable[[NodeName], None]

@@ -55,6 +55,7 @@ class Host:
 
     Attributes:
         run: The whole run's choices.
+        touch: Says that something changed of which there is no record.
         database: None unless the persistence keeps its state there.
     """
 
@@ -63,6 +64,7 @@ class Host:
     run: SimulationSpec
     timeline: Timeline
     emit: Callable[[Record], None]
+    touch: Callable[[], None]
     api: ApiServer
     runtime: Runtime
     disk: Disk

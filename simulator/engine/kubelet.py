@@ -70,7 +70,7 @@ class Kubelet:
         self._facts = KubeletFacts(now=self._started_at, instances=host.runtime.snapshot())
         self.manager = build_manager(host, behavior, self._facts)
         self.driver = DecisionDriver(host, self.process, self._facts, self)
-        self.pods = LocalPods(self._facts.active_pods)
+        self.pods = LocalPods(self._facts.active_pods, host.touch)
         parts = KubeletParts(
             host=host,
             behavior=behavior,

@@ -7,7 +7,7 @@ Kubelet: podManager, podWorkers' knowledge of termination, statusManager, and fi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -78,13 +78,18 @@ class LocalPod:
 class LocalPods:
     """The pods of one kubelet process; keeps `active` in step with their stages.
 
+    Args:
+        active: The active pods, as the device manager is told.
+        touch: Called when a pod comes to another stage.
+
     Attributes:
         requested: What the active pods ask for together, by resource (node accounting).
     """
 
-    def __init__(self, active: ActivePods) -> None:
+    def __init__(self, active: ActivePods, touch: Callable[[], None]) -> None:
         self.requested: Counter[ResourceName] = Counter()
         self._active = active
+        self._touch = touch
         self._pods: dict[PodUid, LocalPod] = {}
 
     def __iter__(self) -> Iterator[LocalPod]:
@@ -107,6 +112,7 @@ class LocalPods:
     def move(self, pod: LocalPod, stage: Stage) -> None:
         """Bring a pod to another stage."""
         pod.stage = stage
+        self._touch()
         if stage not in _ACTIVE:
             self._leave(pod)
         elif pod.uid not in self._active:

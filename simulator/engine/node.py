@@ -83,6 +83,7 @@ class Node:
             run=run,
             timeline=timeline,
             emit=self._emit,
+            touch=partial(cluster.touch, spec.name),
             api=cluster.api,
             runtime=Runtime(spec.name, self._emit),
             disk=self._disk,

@@ -203,13 +203,14 @@ class Performer:
         if old is None:
             message = f'pod "{pod.pod.name}" has no running container "{container}"'
             raise ScenarioError(message)
+        restarts = pod.status.restarts
         runtime.exit(old, succeeded=False, cause="crashed")
         if node.kubelet is not None:
             node.kubelet.container_exited(pod.uid)
 
         def is_complete() -> bool:
             present = runtime.current(pod.uid, old.container)
-            runs = present is not None and present is not old and present.running
+            runs = present is not None and present.running and pod.status.restarts > restarts
             return runs or bool(pod.status.waiting) or pod.deleted or pod.status.is_terminal
 
         return is_complete

@@ -76,7 +76,7 @@ class PodAdmission:
         self._next_soon()
 
     def _enqueue(self, api: ApiPod) -> None:
-        local = LocalPod(api, api.status)
+        local = LocalPod(api, api.status, deleting=api.deleting)
         self._pods.add(local)
         self._queue.append(local)
 

@@ -105,6 +105,7 @@ class Simulation:
             streams=self._streams,
             effects=self._effects,
             emit=self._emit,
+            touch=self._touch,
         )
         self._nodes = {
             node.name: Node(
@@ -249,6 +250,9 @@ class Simulation:
         invariants = self._invariants.get(node) if self._watching.invariants else None
         if invariants is not None:
             invariants.note(record)
+
+    def _touch(self, node: NodeName) -> None:
+        self._touched[node] = None
 
     def _settle(self) -> None:
         """After an event: check what it touched, and see which actions it completed."""
