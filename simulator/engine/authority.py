@@ -20,7 +20,7 @@ from simulator.core.transitions import DeviceBinding, NodeName
 from simulator.engine.database import Database
 from simulator.engine.disk import Disk
 from simulator.engine.observation import CheckpointObservation
-from simulator.errors import CheckpointError
+from simulator.errors import CheckpointError, StoreError
 
 HolderKey = tuple[PodUid, ContainerName, ResourceName]
 """What a binding is found by."""
@@ -58,10 +58,9 @@ class Authority:
         self._state = RestorableState()
         self._ids: dict[HolderKey, tuple[DeviceId, ...]] = {}
 
-    @property
-    def answers(self) -> bool:
-        """Whether there is an answer: not while a database cannot be opened."""
-        return self._database is None or not self._database.damage
+    def answers(self, behavior: Behavior) -> bool:
+        """Tell whether there is an answer: not while a database cannot be read."""
+        return self._database is None or not self.state(behavior).error
 
     def state(self, behavior: Behavior) -> RestorableState:
         """Return what a kubelet of this version would restore."""
@@ -99,7 +98,10 @@ class Authority:
     def _read_database(self, database: Database) -> RestorableState:
         if database.damage:
             return RestorableState(error=database.damage)
-        return RestorableState(database.store.load(self._node).bindings)
+        try:
+            return RestorableState(database.store.load(self._node).bindings)
+        except StoreError as error:
+            return RestorableState(error=str(error))
 
 
 def read_checkpoint(content: bytes | None, behavior: Behavior) -> RestorableState:

@@ -18,10 +18,9 @@ from simulator.core.calls import Conflict, StateLoaded, Stored, StoreFailed, Sto
 from simulator.core.instants import MICROSECOND, MILLISECOND, SECOND, Duration, Instant
 from simulator.core.transitions import NodeName, Transition
 from simulator.engine.disk import Loss
-from simulator.engine.spec import Durability
 from simulator.engine.timeline import Priority, Process, Timeline
 from simulator.errors import StoreError
-from simulator.ports import Committed, Outcome, Refused, Store
+from simulator.ports import Committed, Durability, Outcome, Refused, Store
 
 LOAD_LATENCY: Final = Duration(MILLISECOND)
 COMMIT_LATENCY: Final = Duration(100 * MICROSECOND)

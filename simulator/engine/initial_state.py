@@ -15,6 +15,7 @@ from simulator.core.transitions import (
     CheckpointImported,
     DeviceBinding,
     OnConflict,
+    PodIdentity,
 )
 from simulator.engine.api import RUNNING, ApiPod, ApiServer, PodStatus
 from simulator.engine.node import Node
@@ -57,6 +58,9 @@ def _import(node: Node, content: bytes) -> tuple[DeviceBinding, ...]:
                     bindings=read.bindings,
                     registered=tuple((name, ids or ()) for name, ids in registered.items()),
                     on_conflict=OnConflict.KEEP,
+                    pods=tuple(
+                        PodIdentity(pod.uid, pod.namespace, pod.name) for pod in node.spec.pods
+                    ),
                 ),
             )
         )

@@ -117,13 +117,13 @@ class NodeInvariants:
 
     def _durable(self) -> Iterator[InvariantViolated]:
         """I3, and that what was acknowledged is still there."""
-        authority = self._node.authority
+        authority, behavior = self._node.authority, self._node.behavior
         if self._replacements != self._node.replacements:
             self._replacements = self._node.replacements
             self._acknowledged.clear()
-        if not authority.answers:
+        if not authority.answers(behavior):
             return
-        restorable = authority.ids(self._node.behavior)
+        restorable = authority.ids(behavior)
         for process in self._live_with_devices():
             for resource, ids in process.devices:
                 known = restorable.get((process.pod, process.container, resource), ())
@@ -164,7 +164,7 @@ class NodeInvariants:
 
     def _rows(self, kubelet: Kubelet) -> Iterator[InvariantViolated]:
         node = self._node
-        if node.database is None or not node.authority.answers:
+        if node.database is None or not node.authority.answers(node.behavior):
             return
         rows = node.authority.ids(node.behavior)
         held = {

@@ -206,6 +206,10 @@ class Simulation:
         found = self._nodes[node]
         return found.authority.checkpoint(found.behavior)
 
+    def files(self, node: NodeName) -> list[str]:
+        """Return the names in a node's plugin directory, sorted; sockets are left out."""
+        return self._nodes[node].disk.names()
+
     def holdings(self, node: NodeName) -> tuple[HoldingObservation, ...]:
         """Return who holds what according to a node's durable state."""
         return observe_holdings(self._nodes[node])

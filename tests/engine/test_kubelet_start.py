@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from simulator.core.devices import DeviceId
 from simulator.core.pods import ContainerKind
 from simulator.core.records import (
     AdmissionDecided,
@@ -267,7 +268,9 @@ def test_a_reboot_by_the_state_of_the_plugin(
     """Table 5.3, row node reboot: rejected (D), admitted (F), rejected (E)."""
     spec = with_plugin(a_spec(pod("trainer")), starts_after_boot=seconds(back_after))
     if devices:
-        renamed = tuple(replace(each, id=devices + each.id) for each in spec.plugins[0].devices)
+        renamed = tuple(
+            replace(each, id=DeviceId(devices + each.id)) for each in spec.plugins[0].devices
+        )
         spec = with_plugin(spec, devices_after_reboot=renamed)
     run = started(spec, "trainer")
     before = run.simulation.now

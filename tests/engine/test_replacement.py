@@ -15,8 +15,10 @@ from simulator.core.records import (
 )
 from simulator.engine.actions import (
     ApiOutage,
+    CheckpointFile,
     CreatePod,
     DeletePod,
+    FileAction,
     FinishPod,
     RebootNode,
     RestartKubelet,
@@ -237,8 +239,6 @@ def test_a_node_without_heartbeat_gets_no_pods() -> None:
 
 def test_node_status_keeps_what_the_kubelet_does_not_know() -> None:
     """S2.14, issue 102880: a lost checkpoint leaves the old capacity on the node."""
-    from simulator.engine.actions import CheckpointFile, FileAction  # noqa: PLC0415
-
     run = settled(one_device())
     run.do(StopPlugin("gpu"))
     run.do(CheckpointFile(NODE, FileAction.DELETE))
