@@ -9,6 +9,8 @@ Kubelet: Allocate, allocateContainerResources (devicemanager/manager.go), the sc
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from simulator.core.allocation import Chosen, devices_to_allocate
 from simulator.core.behavior import Readmission, Reservations, VanishedDevice
 from simulator.core.calls import AllocateCall, AllocateReply, CallFailed, Decision
@@ -17,7 +19,6 @@ from simulator.core.hinting import container_hints, merge, pod_hints
 from simulator.core.machine import TopologyPolicy, TopologyScope
 from simulator.core.manager_state import ContainerRequest, ManagerState
 from simulator.core.panics import KubeletPanic
-from simulator.core.persistence.protocol import NewBinding
 from simulator.core.plugin_calls import call_plugin
 from simulator.core.pod_devices import group_by_numa
 from simulator.core.pods import Container, ContainerKind, Pod
@@ -40,6 +41,19 @@ from simulator.core.topology_policies import admits
 from simulator.core.transitions import DeviceBinding
 
 
+@dataclass(frozen=True, slots=True)
+class NewBinding:
+    """A binding that an allocation made.
+
+    Attributes:
+        replaces: The earlier record of the same pod, container and resource; only when devices were
+            chosen again (`readmission: reassign`).
+    """
+
+    binding: DeviceBinding
+    replaces: DeviceBinding | None
+
+
 def admit_pod(state: ManagerState, pod: Pod) -> Decision[Admission]:
     """Give every container of `pod` its devices, or refuse the pod (S13.1).
 
@@ -49,7 +63,7 @@ def admit_pod(state: ManagerState, pod: Pod) -> Decision[Admission]:
     added: list[NewBinding] = []
     refusal = yield from _admit_containers(state, pod, added)
     if refusal is None:
-        refusal = yield from state.persistence.on_pod_admitted(state, pod, added)
+        refusal = yield from state.persistence.on_pod_admitted(state, pod, _bindings(added))
     if refusal is None:
         state.records.append(AdmissionDecided(pod.uid, admitted=True))
         return ADMITTED
@@ -110,7 +124,7 @@ def reallocate_container(
     added: list[NewBinding] = []
     refusal = yield from allocate_container(state, pod, container, added)
     if refusal is None:
-        refusal = yield from state.persistence.on_pod_admitted(state, pod, added)
+        refusal = yield from state.persistence.on_pod_admitted(state, pod, _bindings(added))
     if refusal is not None:
         yield from _take_back(state, pod, added)
     return refusal
@@ -159,7 +173,9 @@ def _allocate_resources(
         refusal = yield from _allocate_resource(state, request, added)
         if refusal is not None:
             return refusal
-    return (yield from state.persistence.on_container_allocated(state, pod, added[before:]))
+    return (
+        yield from state.persistence.on_container_allocated(state, pod, _bindings(added[before:]))
+    )
 
 
 def _is_served(state: ManagerState, container: Container, resource: ResourceName) -> bool:
@@ -200,6 +216,10 @@ def _allocate_resource(
     return None
 
 
+def _bindings(added: list[NewBinding]) -> list[DeviceBinding]:
+    return [new.binding for new in added]
+
+
 def _restore(state: ManagerState, resource: ResourceName, chosen: Chosen) -> None:
     """Give back what was reserved for a call that failed (S3.10, S3.12).
 
@@ -232,4 +252,4 @@ def _take_back(state: ManagerState, pod: Pod, added: list[NewBinding]) -> Decisi
         state.pod_devices.remove(binding.pod, binding.container, binding.resource)
         if new.replaces is not None:
             state.pod_devices.insert(new.replaces, state.facts.active_pods)
-    yield from state.persistence.on_taken_back(state, pod, added)
+    yield from state.persistence.on_taken_back(state, pod, _bindings(added))

@@ -28,7 +28,6 @@ from simulator.core.checkpoint.parse import parse
 from simulator.core.devices import Device
 from simulator.core.persistence.protocol import (
     ManagerView,
-    NewBinding,
     Persistence,
     Restored,
     nothing_to_do,
@@ -93,7 +92,7 @@ class CheckpointPersistence(Persistence):
 
     @override
     def on_container_allocated(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         """Write once for the container; up to 1.19 also for one without devices (R50)."""
         if added or self._behavior.checkpoint_at_every_admission:
@@ -102,7 +101,7 @@ class CheckpointPersistence(Persistence):
 
     @override
     def on_pod_admitted(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         """Have nothing to do: every container was written."""
         return nothing_to_do()
@@ -116,7 +115,7 @@ class CheckpointPersistence(Persistence):
 
     @override
     def on_taken_back(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         """Write the file without what a refused allocation had brought into it."""
         self._renderer.remove_pods([pod.uid])

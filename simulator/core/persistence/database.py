@@ -24,7 +24,6 @@ from simulator.core.calls import (
 from simulator.core.devices import Device
 from simulator.core.persistence.protocol import (
     ManagerView,
-    NewBinding,
     Persistence,
     Restored,
     nothing_to_do,
@@ -87,35 +86,21 @@ class DatabasePersistence(Persistence):
 
     @override
     def on_container_allocated(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         """Wait for the whole pod."""
         return nothing_to_do()
 
     @override
     def on_pod_admitted(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         """Commit the pod's bindings as one unit; a pod without new ones costs nothing."""
         if not added:
             return None
         identity = PodIdentity(pod.uid, pod.namespace, pod.name)
-        if any(new.replaces for new in added):
-            bindings = tuple(view.pod_bindings(pod.uid))
-            return (
-                yield from self._commit(
-                    view,
-                    "admission",
-                    PodsReleased(view.node, view.now, (pod.uid,)),
-                    PodAdmitted(view.node, view.now, identity, bindings),
-                )
-            )
-        bindings = tuple(new.binding for new in added)
-        return (
-            yield from self._commit(
-                view, "admission", PodAdmitted(view.node, view.now, identity, bindings)
-            )
-        )
+        admitted = PodAdmitted(view.node, view.now, identity, tuple(added))
+        return (yield from self._commit(view, "admission", admitted))
 
     @override
     def on_pod_rejected(
@@ -128,7 +113,7 @@ class DatabasePersistence(Persistence):
 
     @override
     def on_taken_back(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         """Have nothing to do: what was not admitted was not committed."""
         return nothing_to_do()

@@ -42,19 +42,6 @@ class Restored:
     fatal: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NewBinding:
-    """A binding that an allocation made.
-
-    Attributes:
-        replaces: The earlier record of the same pod, container and resource; only when devices were
-            chosen again (`readmission: reassign`).
-    """
-
-    binding: DeviceBinding
-    replaces: DeviceBinding | None = None
-
-
 class ManagerView(Protocol):
     """What a strategy may read of the device manager, and where it notes what it did."""
 
@@ -109,13 +96,13 @@ class Persistence(Protocol):
         ...
 
     def on_container_allocated(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         """A container was served; nothing is added when it needed no devices (S3.15)."""
         ...
 
     def on_pod_admitted(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         """All containers of a pod were served, or one of them at its start (S3.23)."""
         ...
@@ -127,7 +114,7 @@ class Persistence(Protocol):
         ...
 
     def on_taken_back(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         """A refused allocation was undone (`reservations: transactional`)."""
         ...
