@@ -163,8 +163,8 @@ class DeviceManager:
         """
         allocatable = dict(node_allocatable)
         if pod.uid in self._state.pod_devices:
-            for resource, ids in self.snapshot().allocated.items():
-                allocatable[resource] = max(allocatable.get(resource, 0), len(ids))
+            for resource, count in self._state.inventory.allocated_counts():
+                allocatable[resource] = max(allocatable.get(resource, 0), count)
         return allocatable
 
     def bindings_of(self, pod: PodUid) -> Sequence[DeviceBinding]:

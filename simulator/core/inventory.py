@@ -326,6 +326,12 @@ class Inventory:
         self.pool(resource).restore()
         self.endpoints[resource] = Endpoint(registration=0, options=None, stopped_at=now)
 
+    def allocated_counts(self) -> Iterator[tuple[ResourceName, int]]:
+        """Yield how many ids of each resource are in use, by resource; 0 for an empty set."""
+        for resource, pool in sorted(self.pools.items()):
+            if pool.is_in_use:
+                yield resource, len(pool.held) + len(pool.reserved or ())
+
     def rebuild(self) -> None:
         """Forget all reservations: what is in use is what pods hold (S2.4)."""
         for pool in self.pools.values():

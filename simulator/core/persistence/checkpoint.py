@@ -41,13 +41,17 @@ from simulator.errors import CheckpointError
 
 
 class CheckpointPersistence(Persistence):
-    """Keeps the rendered form of every entry, so that a write costs one join and one hash."""
+    """Keeps the rendered form of every entry, so that a write costs one join and one hash.
+
+    What is not rendered yet is rendered by the next write.
+    """
 
     def __init__(self, behavior: Behavior) -> None:
         self._behavior = behavior
         self._renderer = CheckpointRenderer(
             behavior.checkpoint_written, legacy_escapes=behavior.legacy_json_escapes
         )
+        self._unrendered: list[DeviceBinding] = []
 
     @property
     @override
@@ -70,7 +74,7 @@ class CheckpointPersistence(Persistence):
         except CheckpointError as error:
             return Restored(source="nothing", error=str(error))
         read = read_bindings(checkpoint, lenient=self._behavior.lenient_allocate_responses)
-        self._renderer.put(read.bindings)
+        self._unrendered.extend(read.bindings)
         return Restored(
             source=self.name,
             bindings=read.bindings,
@@ -81,7 +85,7 @@ class CheckpointPersistence(Persistence):
     @override
     def record(self, binding: DeviceBinding) -> None:
         """Have the binding in every file from now on, also if its admission is refused (S3.16)."""
-        self._renderer.put([binding])
+        self._unrendered.append(binding)
 
     @override
     def on_devices_changed(
@@ -118,8 +122,9 @@ class CheckpointPersistence(Persistence):
         self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         """Write the file without what a refused allocation had brought into it."""
+        self._render()
         self._renderer.remove_pods([pod.uid])
-        self._renderer.put(view.pod_bindings(pod.uid))
+        self._unrendered.extend(view.pod_bindings(pod.uid))
         return self._write(view, "refusal")
 
     @override
@@ -127,6 +132,7 @@ class CheckpointPersistence(Persistence):
         self, view: ManagerView, pods: Sequence[PodUid]
     ) -> StoreDecision[Refusal | None]:
         """Leave the entries out of the next write (S4.10)."""
+        self._render()
         self._renderer.remove_pods(pods)
         return nothing_to_do()
 
@@ -137,7 +143,12 @@ class CheckpointPersistence(Persistence):
         """Write once for all of them (S2.10)."""
         return self._write(view, "removal")
 
+    def _render(self) -> None:
+        self._renderer.put(self._unrendered)
+        self._unrendered.clear()
+
     def _write(self, view: ManagerView, cause: str) -> StoreDecision[Refusal | None]:
+        self._render()
         content = self._renderer.render(view.registered())
         reply = yield WriteCheckpoint(content, cause)
         if not isinstance(reply, Stored | StoreFailed):
