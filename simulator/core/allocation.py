@@ -20,8 +20,8 @@ from simulator.core.calls import (
     PreferredAllocationCall,
     PreferredAllocationReply,
 )
+from simulator.core.device_pool import DevicePool
 from simulator.core.devices import DeviceId, NumaNode
-from simulator.core.inventory import DevicePool, SlotSet
 from simulator.core.manager_state import ContainerRequest, ManagerState
 from simulator.core.panics import KubeletPanic
 from simulator.core.plugin_calls import call_plugin
@@ -38,6 +38,7 @@ from simulator.core.refusals import (
     ResourceUnregistered,
 )
 from simulator.core.resources import ResourceName
+from simulator.core.slot_set import SlotSet
 
 Chosen = tuple[DeviceId, ...]
 """The devices to ask the plugin for, sorted; empty when nothing is to be done."""

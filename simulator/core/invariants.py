@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from simulator.core.behavior import Reservations
+from simulator.core.device_pool import DevicePool
 from simulator.core.devices import DeviceId, device_ids
-from simulator.core.inventory import DevicePool
 from simulator.core.manager_state import ManagerState
 from simulator.core.pods import PodUid
 from simulator.core.records import InvariantViolated

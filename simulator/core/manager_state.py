@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 
 from simulator.core.behavior import Behavior, Readmission, ReadmissionHealthCheck, Reservations
 from simulator.core.choices import Choices
+from simulator.core.device_pool import DevicePool
 from simulator.core.devices import DeviceId
 from simulator.core.facts import KubeletFacts
 from simulator.core.instants import Instant
-from simulator.core.inventory import DevicePool, Inventory
+from simulator.core.inventory import Inventory
 from simulator.core.machine import Machine, TopologyOptions
 from simulator.core.persistence.protocol import Persistence
 from simulator.core.pod_devices import PodDevices, ReusableDevices

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.core.devices import DeviceId
-from simulator.core.inventory import SlotSet, slots_in
+from simulator.core.slot_set import SlotSet, slots_in
 
 IDS = st.sets(st.integers(0, 40)).map(lambda numbers: {DeviceId(f"gpu-{n:02}") for n in numbers})
 
