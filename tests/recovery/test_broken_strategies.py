@@ -12,10 +12,11 @@ from simulator.core.calls import StoreDecision
 from simulator.core.devices import Device
 from simulator.core.persistence.checkpoint import CheckpointPersistence
 from simulator.core.persistence.database import DatabasePersistence
-from simulator.core.persistence.protocol import ManagerView, NewBinding
+from simulator.core.persistence.protocol import ManagerView
 from simulator.core.pods import Pod, PodUid
 from simulator.core.refusals import Refusal
 from simulator.core.resources import ResourceName
+from simulator.core.transitions import DeviceBinding
 from store.memory_store import MemoryStore
 from tests.recovery.exploring import Setup, explore
 from tests.recovery.outside import CheckpointDisk, Database, Fate
@@ -27,7 +28,7 @@ class AnnouncesBeforeTheWrite(CheckpointPersistence):
 
     @override
     def on_container_allocated(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         yield from ()
         return None
@@ -38,7 +39,7 @@ class TakesFailureForSuccess(CheckpointPersistence):
 
     @override
     def on_container_allocated(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         yield from super().on_container_allocated(view, pod, added)
         return None
@@ -49,11 +50,11 @@ class AnnouncesBeforeTheCommit(DatabasePersistence):
 
     def __init__(self) -> None:
         super().__init__()
-        self._late: list[tuple[Pod, Sequence[NewBinding]]] = []
+        self._late: list[tuple[Pod, Sequence[DeviceBinding]]] = []
 
     @override
     def on_pod_admitted(
-        self, view: ManagerView, pod: Pod, added: Sequence[NewBinding]
+        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         yield from ()
         self._late.append((pod, added))
