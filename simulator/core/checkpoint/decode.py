@@ -14,6 +14,7 @@ from typing import Final, NoReturn
 
 from simulator.core.behavior import CheckpointFormat
 from simulator.core.checkpoint.json_values import JsonNumber, JsonObject, JsonValue, too_deep
+from simulator.core.checkpoint.plain_entry import plain_entry
 from simulator.core.checkpoint.values import Checkpoint, CheckpointEntry, DeviceIdList, EntryDevices
 from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.pods import ContainerName, PodUid
@@ -106,6 +107,10 @@ class _Data:
         self.memory = [*self.entries, *remembered] if self.entries else []
 
     def _entry(self, value: JsonValue, base: CheckpointEntry, *, depth: int) -> CheckpointEntry:
+        if self.is_v2 and base is _EMPTY_ENTRY:
+            plain = plain_entry(value)
+            if plain is not None:
+                return plain
         pod, container, resource = base.pod, base.container, base.resource
         devices, response = base.devices, base.response
         into = f"struct field checkpointData.{_ENTRIES_PATH} of type checkpoint.PodDevicesEntry"

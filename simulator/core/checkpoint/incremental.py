@@ -49,6 +49,7 @@ class CheckpointRenderer:
         self._legacy_escapes = legacy_escapes
         self._rendered: dict[_Key, bytes] = {}
         self._dumped: dict[_Key, bytes] = {}
+        self._new: dict[_Key, DeviceBinding] = {}
         self._keys_of: dict[PodUid, list[_Key]] = {}
         self._registered: _Registered | None = None
         self._registered_rendered = b""
@@ -62,22 +63,23 @@ class CheckpointRenderer:
         """Add entries, or replace those of the same pod, container and resource."""
         for binding in bindings:
             key = (binding.pod, binding.container, binding.resource)
-            entry = entry_of(binding, self._form)
             if key not in self._rendered:
                 self._keys_of.setdefault(binding.pod, []).append(key)
-            self._rendered[key] = render_entry(entry, legacy_escapes=self._legacy_escapes)
-            self._dumped[key] = dump_entry(entry, self._form)
+                self._rendered[key] = self._dumped[key] = b""
+            self._new[key] = binding
 
     def remove_pods(self, pods: Iterable[PodUid]) -> None:
         """Drop all entries of these pods; unknown pods are ignored."""
         for pod in pods:
             for key in self._keys_of.pop(pod, ()):
                 del self._rendered[key], self._dumped[key]
+                self._new.pop(key, None)
 
     def clear(self) -> None:
         """Drop all entries."""
         self._rendered.clear()
         self._dumped.clear()
+        self._new.clear()
         self._keys_of.clear()
 
     def render(self, registered: Sequence[tuple[ResourceName, Sequence[DeviceId]]]) -> bytes:
@@ -87,6 +89,7 @@ class CheckpointRenderer:
             registered: Every registered resource with its healthy ids in the order to be written;
                 they are encoded again only when they differ from the last call's.
         """
+        self._encode_new()
         current = tuple([(resource, tuple(ids)) for resource, ids in registered])
         if current != self._registered:
             by_name = dict(current)
@@ -100,3 +103,11 @@ class CheckpointRenderer:
         text = assemble_dump(dumped, self._registered_dumped)
         data = assemble_data(rendered, self._registered_rendered)
         return assemble_file(data, checksum(text))
+
+    def _encode_new(self) -> None:
+        """Encode what was put since the last file; a start that writes nothing pays nothing."""
+        for key, binding in self._new.items():
+            entry = entry_of(binding, self._form)
+            self._rendered[key] = render_entry(entry, legacy_escapes=self._legacy_escapes)
+            self._dumped[key] = dump_entry(entry, self._form)
+        self._new.clear()

@@ -13,6 +13,7 @@ from simulator.core.checkpoint.go_json import loads
 from simulator.core.checkpoint.go_strings import decoded
 from simulator.core.checkpoint.json_values import NESTING_MAX, JsonValue
 from simulator.core.checkpoint.parse import parse
+from simulator.core.checkpoint.plain_entry import plain_entry
 from simulator.core.checkpoint.render import render
 from simulator.core.checkpoint.values import Checkpoint, CheckpointEntry, EntryDevices
 from simulator.core.devices import DeviceId, NumaNode
@@ -362,3 +363,44 @@ def test_strings_are_encoded_strictly() -> None:
     assert decoded(b"a\xff") == "a\ufffd"
     with pytest.raises(UnicodeEncodeError):
         "\udcff".encode("utf-8", "rebind.go")
+
+
+PLAIN = (
+    '"PodUID":"p"',
+    '"ContainerName":"c"',
+    '"ResourceName":"r"',
+    '"DeviceIDs":{"-1":["a"],"63":["b","c"],"0":[]}',
+    '"AllocResp":"QQ=="',
+)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "",
+        '"DeviceIDs":{"64":["a"]}',
+        '"DeviceIDs":{"00":["a"]}',
+        '"DeviceIDs":{"0":null}',
+        '"DeviceIDs":{"0":["a",null]}',
+        '"DeviceIDs":null',
+        '"AllocResp":null',
+        r'"AllocResp":"Q\nQ=="',
+        '"AllocResp":[1]',
+        '"PodUID":null',
+    ],
+)
+def test_the_quick_way_through_usual_entries_gives_what_the_long_way_gives(odd: str) -> None:
+    """Members in another order are not taken for a usual entry, and mean the same."""
+    name = odd.partition(":")[0]
+    members = [odd if name == each.partition(":")[0] else each for each in PLAIN]
+
+    assert read_entry(",".join(members)) == read_entry(",".join(reversed(members)))
+
+
+def test_usual_entries_take_the_quick_way() -> None:
+    value = loads(f"{{{','.join(PLAIN)}}}".encode())
+    nodes = {NumaNode(-1): ids("a"), NumaNode(63): ids("b", "c"), NumaNode(0): ()}
+
+    assert plain_entry(value) == entry("p", "c", "r", nodes, b"A")
+    assert plain_entry([]) is None
+    assert plain_entry(()) is None
