@@ -12,7 +12,7 @@ from functools import partial
 
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.behavior import Behavior, DisconnectMatch
-from simulator.core.calls import Commit, Decision, Stored
+from simulator.core.calls import Commit, Decision
 from simulator.core.devices import Device
 from simulator.core.endpoints import PluginOptions
 from simulator.core.facts import KubeletFacts
@@ -113,14 +113,15 @@ class Kubelet:
         self._host.api.disconnect(self._host.name)
 
     def _restore(self) -> Decision[Restored]:
-        """Tell the database of the boot, then let the device manager restore its state."""
+        """Tell the database of the boot, then let the device manager restore its state.
+
+        A boot that cannot be told, as on a full disk, does not keep the kubelet from starting:
+        what counts is whether its state can be loaded.
+        """
         host = self._host
         if host.database is not None:
             booted = NodeBooted(host.name, host.timeline.now(), host.machine.boot_id)
-            reply = yield Commit((booted,))
-            if not isinstance(reply, Stored):
-                error = getattr(reply, "message", "")
-                return Restored(source="database", error=error, fatal=True)
+            yield Commit((booted,))
         return (yield from self.manager.start())
 
     def _restored(self, restored: Restored, *, warm: bool) -> None:
