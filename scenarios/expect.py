@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
+from pydantic.alias_generators import to_camel
 
 from scenarios.fields import (
     DeviceIdText,
@@ -17,7 +19,7 @@ from scenarios.fields import (
     Wording,
     found,
 )
-from scenarios.variants import PersistenceVariant
+from scenarios.variants import PersistenceVariant, nearest
 from simulator.core import records
 from simulator.core.instants import Duration
 
@@ -69,10 +71,19 @@ class RecordMatch(Model):
 
     type: RecordType
     """Type of the record."""
-    fields: dict[str, object] = Field(default_factory=dict)
+    where: dict[str, object] = Field(default_factory=dict)
     """Fields that must have these values, written in camelCase."""
     count: Count | None = None
     """How many there must be at the deadline; left out: at least one."""
+
+    @model_validator(mode="after")
+    def _names_fields_of_the_record(self) -> Self:
+        allowed = [to_camel(field.name) for field in fields(getattr(records, self.type))]
+        for key in self.where:
+            if key not in allowed:
+                reason = f'a {self.type} has no field "{key[:60]}"{nearest(key, allowed)}'
+                raise ValueError(reason)
+        return self
 
 
 class EventMatch(Model):
@@ -167,6 +178,11 @@ class Expectation(Model):
     ] = None
     """Subject: what must always hold; `all`, or the ones that are broken here."""
 
+    @classmethod
+    def alias(cls, field: str) -> str:
+        """Return a field's key in the file."""
+        return str(cls.model_fields[field].alias)
+
     def subject(self) -> str:
         """Return the subject's key: pod, node, plugin, record, event or invariants."""
         return self._subjects()[0]
@@ -174,7 +190,7 @@ class Expectation(Model):
     def _subjects(self) -> list[str]:
         named = ("pod", "plugin", "record", "event", "invariants")
         found_ones = [name for name in named if getattr(self, name) is not None]
-        if self.node is not None or any(getattr(self, key) is not None for key in _KEYS["node"]):
+        if self.node is not None or any(getattr(self, key) is not None for key in KEYS["node"]):
             found_ones.append("node")
         return found_ones
 
@@ -185,15 +201,15 @@ class Expectation(Model):
             named = ", ".join(subjects) or "none"
             reason = f"wants one subject of {', '.join(SUBJECTS)}; found {named}"
             raise ValueError(reason)
-        for subject, keys in _KEYS.items():
+        for subject, keys in KEYS.items():
             for key in keys:
                 if subject != subjects[0] and getattr(self, key) is not None:
-                    reason = f'"{alias_of(key)}" needs "{subject}: NAME" in the same row'
+                    reason = f'"{self.alias(key)}" needs "{subject}: NAME" in the same row'
                     raise ValueError(reason)
-        if subjects[0] in _KEYS and not any(
-            getattr(self, key) is not None for key in _KEYS[subjects[0]]
+        if subjects[0] in KEYS and not any(
+            getattr(self, key) is not None for key in KEYS[subjects[0]]
         ):
-            allowed = ", ".join(alias_of(key) for key in _KEYS[subjects[0]])
+            allowed = ", ".join(self.alias(key) for key in KEYS[subjects[0]])
             reason = f"says nothing about its {subjects[0]}; give one of {allowed}"
             raise ValueError(reason)
         times = [self.after is not None, self.at is not None, self.always]
@@ -204,15 +220,10 @@ class Expectation(Model):
 
 
 SUBJECTS = ("pod", "node", "plugin", "record", "event", "invariants")
-_KEYS = {
+KEYS = {
     "pod": (
         "phase", "reason", "message", "devices", "device_ids", "unchanged", "plugin_calls",
     ),
     "node": ("capacity", "allocatable", "node_status", "holdings", "checkpoint"),
     "plugin": ("calls", "registered"),
 }  # fmt: skip
-
-
-def alias_of(field: str) -> str:
-    """Return a field's key in the file."""
-    return str(Expectation.model_fields[field].alias)

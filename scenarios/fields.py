@@ -12,10 +12,12 @@ from typing import Annotated, Final, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Strict
 from pydantic.alias_generators import to_camel
 
-from scenarios.versions import VersionSelector, parse_selector, parse_version
+from scenarios.versions import VersionSelector, parse_selector
 from simulator.config import API_VERSION
 from simulator.core.instants import Duration, parse_duration
+from simulator.core.kubelet_version import parse_version
 from simulator.core.resources import ResourceName, is_extended_resource_name
+from simulator.errors import ConfigError
 
 ItemT = TypeVar("ItemT")
 
@@ -101,8 +103,11 @@ def _device_id(value: object) -> str:
 
 def _version(value: object) -> str:
     text = _text(value, "a kubelet version such as 1.27.2")
-    parse_version(text)
-    return text.removeprefix("v")
+    try:
+        parse_version(text)
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
+    return text
 
 
 def _api_version(value: object) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 
+from scenarios.checkpoints import pods_of_checkpoint
 from scenarios.documents import (
     FILE_SIZE_MAX,
     Document,
@@ -20,14 +21,14 @@ from scenarios.matrix import Combination, Narrowing, combinations
 from scenarios.node_steps import CheckpointFile
 from scenarios.problems import read_model, say
 from scenarios.references import check_references
-from scenarios.schema import Node, Scenario
+from scenarios.schema import KnownPod, Node, Scenario
 from scenarios.simulation import ScenarioSurroundings, simulation_spec
 from simulator.config import CHECKPOINT_SIZE_MAX
 from simulator.core.pods import Pod, PodUid
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
 from simulator.engine.spec import Controller, NodeSpec, PodSpec, SimulationSpec
-from simulator.errors import ManifestError, ScenarioError
+from simulator.errors import CheckpointError, ManifestError, ScenarioError
 
 _KIND = "Scenario"
 
@@ -185,7 +186,11 @@ class _Loader:
             content = self._file(where, node.checkpoint.path, CHECKPOINT_SIZE_MAX)
         pods = []
         for number, known in enumerate(node.pods):
-            pods.append(self._known_pod((*path, "pods", number), known.name, known.uid))
+            where = (*path, "pods", number)
+            if known.manifest is None:
+                pods.append(self._implied_pod(where, known, content))
+            else:
+                pods.append(self._described_pod((*where, "manifest"), known))
         return NodeSpec(
             name=NodeName(node.name),
             numa_nodes=node.numa_nodes,
@@ -195,20 +200,26 @@ class _Loader:
             pods=tuple(pods),
         )
 
-    def _known_pod(self, path: Path, name: str, uid: str) -> Pod:
-        where = (*path, "manifest")
-        manifests = self._manifest(where)
+    def _described_pod(self, path: Path, known: KnownPod) -> Pod:
+        manifests = self._manifest(path)
         if len(manifests) != 1:
             reason = f"wants one pod, found {len(manifests)}"
-            raise self._document.fault(where, say(where, reason))
-        template = manifests[0].pod
-        return Pod(
-            PodUid(uid),
-            name,
-            template.namespace,
-            template.init_containers,
-            template.containers,
-        )
+            raise self._document.fault(path, say(path, reason))
+        return replace(manifests[0].pod, uid=PodUid(known.uid), name=known.name)
+
+    def _implied_pod(self, path: Path, known: KnownPod, content: bytes | None) -> Pod:
+        """Return the pod that a checkpoint's entries imply: limits as many as devices."""
+        try:
+            pods = pods_of_checkpoint(content or b"")
+        except CheckpointError as error:
+            reason = f"wants a manifest, because the checkpoint cannot be read: {error}"
+            raise self._document.fault(path, say(path, reason)) from error
+        containers = pods.get(PodUid(known.uid))
+        if containers is None:
+            named = ", ".join(pods) or "none"
+            reason = f'the checkpoint has no pod "{known.uid}", it has: {named}'
+            raise self._document.fault((*path, "uid"), say((*path, "uid"), reason))
+        return Pod(PodUid(known.uid), known.name, containers=containers)
 
     def _file(self, where: Path, name: str, size_max: int) -> bytes:
         path = self._folder / name

@@ -11,6 +11,7 @@ from scenarios.fields import GoDuration, KubeletVersion, Model, Name
 from scenarios.surroundings import ActionModel, Surroundings
 from simulator.core.instants import Duration
 from simulator.engine import actions
+from simulator.engine.disk import Loss
 
 DurabilityEffect = Literal["write", "fsync", "rename", "dirFsync", "commit"]
 
@@ -104,14 +105,17 @@ class PowerCut(Downtime):
 
     when: FaultPoint | None = None
     """At which effect; left out: now."""
+    loss: Literal["all", "none", "random"] = "all"
+    """What it takes of what the disk had not made durable."""
 
     @override
     def engine_action(self, surroundings: Surroundings) -> actions.Action:
         node = surroundings.node(self.node_name)
+        loss = Loss(self.loss)
         if self.when is None:
-            return actions.PowerCut(node, self.downtime)
+            return actions.PowerCut(node, self.downtime, loss=loss)
         side = actions.When(self.when.phase)
-        return actions.PowerCut(node, self.downtime, self.when.op, side)
+        return actions.PowerCut(node, self.downtime, self.when.op, side, loss)
 
 
 class CheckpointFile(NodeAction):
@@ -139,8 +143,8 @@ class CheckpointFile(NodeAction):
 class DatabaseFile(NodeAction):
     """Damage or delete the node's database: the counterpart of checkpointFile."""
 
-    action: Literal["delete", "truncate", "corrupt"]
-    """What happens to the database."""
+    action: Literal["delete", "truncate", "corrupt", "replace"]
+    """What happens to the database; `replace` puts a sound copy of it back."""
 
     @override
     def engine_action(self, surroundings: Surroundings) -> actions.Action:

@@ -35,8 +35,15 @@ class Persistence:
         return " ".join([self.name, *given])
 
     def includes(self, other: Persistence) -> bool:
-        """Tell whether a row for this variant is meant for `other`: same name, same options."""
-        return self.name == other.name and set(self.options) <= set(other.options)
+        """Tell whether a row for this variant is meant for `other`.
+
+        The name must be the same, and every option that the row names; an option that was not given
+        is false.
+        """
+        given = dict(other.options)
+        return self.name == other.name and all(
+            given.get(option, False) is value for option, value in self.options
+        )
 
 
 def parse_persistence(value: object) -> Persistence:

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-Release = tuple[int, int, int]
-"""Major, minor and patch number."""
+from simulator.core.kubelet_version import NEWEST_PATCH, KubeletVersion, parse_version
+from simulator.errors import ConfigError
 
-_VERSION: Final = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?", re.ASCII)
-_TERM: Final = re.compile(r"(>=|<=|==|!=|>|<|=)?\s*(v?[0-9][0-9.]*)", re.ASCII)
-_OPERATORS: Final[dict[str, Callable[[Release, Release], bool]]] = {
+_TERM: Final = re.compile(r"(>=|<=|==|!=|>|<|=)?\s*(v?[0-9][0-9A-Za-z.+~_-]*)", re.ASCII)
+_OPERATORS: Final[dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]]] = {
     ">=": operator.ge,
     "<=": operator.le,
     ">": operator.gt,
@@ -24,31 +23,28 @@ _OPERATORS: Final[dict[str, Callable[[Release, Release], bool]]] = {
 }
 
 
-def parse_version(text: str) -> Release:
-    """Read `1.27.2`, `v1.27.2` or `1.27`; a missing patch number is 0.
-
-    Raises:
-        ValueError: The text is no version.
-    """
-    match = _VERSION.fullmatch(text)
-    if match is None:
-        reason = f'"{text[:40]}" is not a kubelet version; write one like 1.27.2'
-        raise ValueError(reason)
-    major, minor, patch = match.groups()
-    return int(major), int(minor), int(patch or "0")
-
-
 @dataclass(frozen=True, slots=True)
 class VersionSelector:
-    """A version, or a range such as `>=1.25.10 <1.28`: all terms must hold."""
+    """A version, or a range such as `>=1.25.10 <1.28`: all terms must hold.
+
+    A bound without a patch number speaks of the minor version: `1.27` is every 1.27, `<1.28` none
+    of 1.28, `>1.28` at least 1.29.
+    """
 
     text: str
-    terms: tuple[tuple[str, Release], ...]
+    terms: tuple[tuple[str, KubeletVersion], ...]
 
     def selects(self, version: str) -> bool:
         """Tell whether `version` is meant."""
         release = parse_version(version)
-        return all(_OPERATORS[sign](release, bound) for sign, bound in self.terms)
+        return all(_compare(sign, release, bound) for sign, bound in self.terms)
+
+
+def _compare(sign: str, release: KubeletVersion, bound: KubeletVersion) -> bool:
+    compare = _OPERATORS[sign]
+    if bound.patch == NEWEST_PATCH:
+        return compare((release.minor,), (bound.minor,))
+    return compare((release.minor, release.patch), (bound.minor, bound.patch))
 
 
 def parse_selector(text: str) -> VersionSelector:
@@ -59,12 +55,12 @@ def parse_selector(text: str) -> VersionSelector:
     """
     rest = text.strip()
     terms = []
-    while rest:
-        match = _TERM.match(rest)
-        if match is None:
-            break
-        terms.append((match.group(1) or "=", parse_version(match.group(2))))
-        rest = rest[match.end() :].lstrip(" ,")
+    try:
+        while match := _TERM.match(rest):
+            terms.append((match.group(1) or "=", parse_version(match.group(2))))
+            rest = rest[match.end() :].lstrip(" ,")
+    except ConfigError as error:
+        raise ValueError(str(error)) from error
     if rest or not terms:
         reason = (
             f'"{text[:40]}" is neither a kubelet version nor a range; '

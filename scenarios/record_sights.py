@@ -1,0 +1,69 @@
+"""What is seen in the records of a run, one function for each key of an expectation."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from pydantic.alias_generators import to_camel
+
+from scenarios.expect import Expectation, InvariantsBroken, RecordMatch
+from scenarios.scene import Scene, of_type
+from simulator.core import records
+from simulator.core.records import Record
+from simulator.reports.results import Fact
+
+
+def record(row: Expectation, scene: Scene) -> list[Fact]:
+    """Count the records that match."""
+    wanted = row.record or RecordMatch(type="StepDone")
+    count = sum(_matches(wanted, stamped.record) for stamped in scene.records())
+    text = f"{count} found" if count else "none"
+    if wanted.count is None:
+        return [Fact("record", text, "at least one", holds=count > 0)]
+    return [Fact("record", text, str(wanted.count), holds=count == wanted.count)]
+
+
+def _matches(wanted: RecordMatch, record: Record) -> bool:
+    if type(record).__name__ != wanted.type:
+        return False
+    values = {to_camel(field.name): getattr(record, field.name) for field in fields(record)}
+    return all(_same(values.get(key), value) for key, value in wanted.where.items())
+
+
+def _same(seen: object, wanted: object) -> bool:
+    """Compare a record's field with a value of a file, in which all sequences are lists."""
+    if isinstance(seen, tuple) and isinstance(wanted, list):
+        return len(seen) == len(wanted) and all(map(_same, seen, wanted))
+    return seen == wanted
+
+
+def event(row: Expectation, scene: Scene) -> list[Fact]:
+    """Look for a Kubernetes event."""
+    wanted = row.event
+    if wanted is None:
+        return []
+    pod = scene.run.pod(wanted.pod) if wanted.pod is not None else None
+    events = [
+        record
+        for record in of_type(scene, records.EventEmitted)
+        if record.reason == wanted.reason
+        and (wanted.pod is None or (pod is not None and record.pod == pod.uid))
+    ]
+    found = [event for event in events if wanted.message in (None, event.message)]
+    shown = found or events
+    text = f"{len(events)} found" if events else "none"
+    detail = shown[0].message if shown and wanted.message is not None else ""
+    return [Fact("event", text, wanted.message or wanted.reason, bool(found), detail)]
+
+
+def invariants(row: Expectation, scene: Scene) -> list[Fact]:
+    """See which invariants are broken."""
+    found = of_type(scene, records.InvariantViolated)
+    own = {record.invariant for record in found if not record.by_kubelet}
+    kubelets = sorted({record.invariant for record in found} - own)
+    texts = [f"{', '.join(sorted(own))} broken" if own else "all hold"]
+    if kubelets:
+        texts.append(f"{', '.join(kubelets)} broken by the kubelet itself")
+    wanted = set(row.invariants.broken) if isinstance(row.invariants, InvariantsBroken) else set()
+    expected = f"{', '.join(sorted(wanted))} broken" if wanted else "all hold"
+    return [Fact("invariants", ", ".join(texts), expected, own == wanted)]

@@ -1,0 +1,179 @@
+"""Runs scenarios: performs steps when they are due, judges rows, and gathers what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Final
+
+from scenarios.judging import Cast, Judge, StepProgress
+from scenarios.loading import LoadedScenario
+from scenarios.matrix import Combination, Narrowing
+from scenarios.rows import TableRow, table_rows
+from scenarios.view import Run
+from simulator.core.behavior import Readmission
+from simulator.core.instants import HOUR, Instant, after
+from simulator.core.transitions import NodeName
+from simulator.engine.spec import SimulationSpec
+from simulator.errors import ScenarioError
+from simulator.reports.results import Cell, Column, Row, RunResult, ScenarioResult
+
+StartRun = Callable[[SimulationSpec], AbstractContextManager[Run]]
+"""Builds a simulated cluster, and lets go of what it holds at the end."""
+
+STALL: Final = HOUR
+"""A step that is not done so long after the last one began is given up."""
+SOURCE_ANNOTATION: Final = "rebind.internal/source"
+
+
+def replay(
+    loaded: LoadedScenario,
+    narrowing: Narrowing,
+    start: StartRun,
+    *,
+    seed: int | None = None,
+    progress: Callable[[Combination], None] = lambda _: None,
+) -> ScenarioResult:
+    """Run a scenario in all its combinations.
+
+    Args:
+        loaded: The scenario.
+        narrowing: What the command line puts in place of its matrix.
+        start: Builds the cluster of one run.
+        seed: In place of the scenario's own.
+        progress: Told of each run before it begins.
+    """
+    runs = loaded.combinations(narrowing)
+    rows, skipped = table_rows(loaded.scenario.spec.expect, runs)
+    results: list[RunResult] = []
+    cells: list[list[Cell]] = [[] for _ in rows]
+    for index, combination in enumerate(runs):
+        progress(combination)
+        spec = loaded.simulation(combination, seed=seed)
+        with start(spec) as run:
+            stage = _Stage(loaded, run, rows, index)
+            stage.play()
+            for column, judge in zip(cells, stage.judges, strict=True):
+                column.append(judge.finish(run))
+            results.append(RunResult(_column(combination), spec.seed, tuple(run.records)))
+    return ScenarioResult(
+        name=loaded.name,
+        description=loaded.scenario.spec.description,
+        source=loaded.scenario.metadata.annotations.get(SOURCE_ANNOTATION, ""),
+        runs=tuple(results),
+        rows=tuple(Row(row.title, tuple(of_row)) for row, of_row in zip(rows, cells, strict=True)),
+        skipped=skipped,
+    )
+
+
+def _column(combination: Combination) -> Column:
+    own = combination.readmission is Readmission.UPSTREAM
+    return Column(
+        combination.version,
+        combination.persistence.label,
+        "" if own else combination.readmission.value,
+    )
+
+
+class _Stage:
+    """One run: which steps are due, which rows are open."""
+
+    def __init__(self, loaded: LoadedScenario, run: Run, rows: list[TableRow], column: int) -> None:
+        self._steps = loaded.scenario.spec.steps
+        self._actions = loaded.actions
+        self._run = run
+        self._path = loaded.path
+        self._progress = {step.name: StepProgress() for step in self._steps}
+        cast = _cast(loaded)
+        self.judges = [Judge(row, row.meant[column], cast, self._progress) for row in rows]
+
+    def play(self) -> None:
+        """Let the run go on until all steps are done and all rows are judged."""
+        while True:
+            self._settle()
+            at = self._next_at()
+            if at is None:
+                return
+            self._run.run_until(at)
+
+    def _settle(self) -> None:
+        """Do all that is due at the present instant: events, then rows, then steps."""
+        while True:
+            self._run.run_until(self._run.now)
+            for name, progress in self._progress.items():
+                if progress.under_way:
+                    progress.done = self._run.completed_at(name)
+            for judge in self.judges:
+                judge.look(self._run)
+            due = [
+                index
+                for index in range(len(self._steps))
+                if (at := self._due(index)) is not None and at <= self._run.now
+            ]
+            for index in due:
+                self._perform(index)
+            if not due:
+                return
+
+    def _due(self, index: int) -> Instant | None:
+        """Return when a step is due; None when it has begun or nobody knows."""
+        step = self._steps[index]
+        if self._progress[step.name].began is not None:
+            return None
+        if step.at is not None:
+            return Instant(step.at)
+        before = step.after or (self._steps[index - 1].name if index else None)
+        if before is None:
+            return Instant(step.delay)
+        done = self._progress[before].done
+        return after(done, step.delay) if done is not None else None
+
+    def _perform(self, index: int) -> None:
+        step = self._steps[index]
+        progress = self._progress[step.name]
+        progress.began = self._run.now
+        progress.first_record = len(self._run.records)
+        try:
+            self._run.perform(self._actions[index], step.name)
+        except ScenarioError as error:
+            reason = f'the step "{step.name}" cannot be done: {error.reason}'
+            raise ScenarioError(reason, path=self._path) from error
+
+    def _next_at(self) -> Instant | None:
+        """Return the next instant at which something is due; None when the run is over."""
+        wanted = self._planned()
+        under_way = [one for one in self._progress.values() if one.under_way]
+        if not wanted and not under_way:
+            return None
+        event = self._run.next_at()
+        if event is None or (not wanted and not self._is_close(event)):
+            return min(wanted, default=None)
+        return min([*wanted, event])
+
+    def _planned(self) -> list[Instant]:
+        """Return when rows and steps are due, whatever becomes of the steps under way."""
+        rows = (judge.next_at() for judge in self.judges)
+        steps = (self._due(index) for index in range(len(self._steps)))
+        return [at for at in (*rows, *steps) if at is not None]
+
+    def _is_close(self, at: Instant) -> bool:
+        """Tell whether `at` is not too long after the last step began."""
+        begun = [one.began for one in self._progress.values() if one.began is not None]
+        return at <= after(max(begun, default=Instant(0)), STALL)
+
+
+def _cast(loaded: LoadedScenario) -> Cast:
+    plugins = loaded.scenario.spec.plugins
+    nodes = tuple(NodeName(node.name) for node in loaded.scenario.spec.nodes)
+    names = dict.fromkeys(plugin.resource_name for plugin in plugins)
+    last_parts = [name.rpartition("/")[2] for name in names]
+    return Cast(
+        nodes=nodes,
+        resources={plugin.name: plugin.resource_name for plugin in plugins},
+        known_pods={str(pod.uid): pod.name for node in loaded.nodes for pod in node.pods},
+        short={
+            name: part
+            for name, part in zip(names, last_parts, strict=True)
+            if last_parts.count(part) == 1
+        },
+    )
