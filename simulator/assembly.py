@@ -1,1 +1,31 @@
 """The only composition root: builds adapters and hands them out (details 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from simulator.core.transitions import NodeName
+from simulator.engine.simulation import Simulation
+from simulator.engine.spec import SimulationSpec
+from simulator.ports import Durability, Store
+from store.sql_store import SqlStore
+
+
+@contextmanager
+def simulated(spec: SimulationSpec) -> Iterator[Simulation]:
+    """Build a simulated cluster; its databases are real ones in SQLite, each in memory.
+
+    What a database costs and what a power cut takes of it comes from the engine's model; SQLite
+    itself decides what is stored and who may hold a device.
+    """
+    simulation = Simulation(spec, store_factory=_database_in_memory)
+    try:
+        yield simulation
+    finally:
+        simulation.close()
+
+
+def _database_in_memory(node: NodeName) -> Store:
+    del node
+    return SqlStore("sqlite://", durability=Durability.OFF)

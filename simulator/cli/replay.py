@@ -1,0 +1,211 @@
+"""`rebind replay`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import click
+
+from scenarios.builtin import builtin_names, find_file
+from scenarios.loading import LoadedScenario, load_scenarios
+from scenarios.matrix import Combination, Narrowing
+from scenarios.parameters import read_settings
+from scenarios.replay import replay as replay_scenario
+from scenarios.variants import Persistence, nearest, parse_persistence
+from simulator.assembly import simulated
+from simulator.cli.examples import example
+from simulator.cli.failures import CHECK_FAILED
+from simulator.cli.lists import Listed
+from simulator.core.behavior import Readmission
+from simulator.core.kubelet_version import parse_version
+from simulator.errors import ScenarioError
+from simulator.reports.documents import json_report
+from simulator.reports.junit import junit
+from simulator.reports.results import ScenarioResult
+from simulator.reports.table import table_report
+from simulator.reports.trace import trace
+from simulator.reports.transcript import transcript
+
+WIDTH: Final = 100
+"""Width of a table that does not go to a terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which scenarios to run, and how."""
+
+    names: tuple[str, ...]
+    narrowing: Narrowing
+    seed: int | None
+    settings: dict[str, str]
+
+
+def _version(text: str) -> str:
+    parse_version(text)
+    return text
+
+
+def _readmission(text: str) -> Readmission:
+    names = [policy.value for policy in Readmission]
+    if text not in names:
+        reason = f'"{text}" is not a readmission policy{nearest(text, names)}'
+        raise ValueError(reason)
+    return Readmission(text)
+
+
+@click.command(
+    epilog=example(
+        "rebind replay --all -o junit",
+        "rebind replay reboot-pod-before-plugin --kubelet-version 1.27.2 --persistence database",
+    )
+)
+@click.argument("scenarios", nargs=-1, metavar="[NAME|FILE]...")
+@click.option("--all", "all_builtin", is_flag=True, help="Run all built-in scenarios.")
+@click.option(
+    "--kubelet-version",
+    type=Listed("VERSION,...", _version),
+    help="Versions in place of the scenario's own.",
+)
+@click.option(
+    "--persistence",
+    type=Listed("PERSISTENCE,...", parse_persistence),
+    help="Persistences in place of the scenario's own, such as checkpoint:dirFsync=true.",
+)
+@click.option(
+    "--readmission",
+    type=Listed("POLICY,...", _readmission),
+    help="upstream, pinned, reassign or wait, in place of the scenario's own.",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Seed in place of the scenario's own.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Value of a parameter."
+)
+@click.option(
+    "--update-transcripts",
+    is_flag=True,
+    help="Write the transcript of each file beside it, as NAME.transcript, and print nothing else.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("table", "transcript", "json", "junit", "trace")),
+    default="table",
+    show_default=True,
+    help="Form of what is printed.",
+)
+@click.pass_context
+def replay(  # noqa: PLR0913 - click hands over every option
+    context: click.Context,
+    *,
+    scenarios: tuple[str, ...],
+    all_builtin: bool,
+    kubelet_version: tuple[str, ...] | None,
+    persistence: tuple[Persistence, ...] | None,
+    readmission: tuple[Readmission, ...] | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+    update_transcripts: bool,
+    output: str,
+) -> None:
+    """Run scenarios in virtual time and compare kubelet versions and persistences.
+
+    A scenario is a file, or the name of a built-in one (`rebind scenario list`). Each combination
+    of its versions, persistences and readmission policies is one run. The exit code is 1 when an
+    expectation did not hold.
+    """
+    names = _names(scenarios, all_builtin=all_builtin)
+    narrowing = Narrowing(kubelet_version, persistence, readmission)
+    if update_transcripts and (narrowing != Narrowing() or seed is not None or settings):
+        reason = "--update-transcripts wants whole scenarios: leave the other options out"
+        raise click.UsageError(reason, context)
+    choice = Choice(names, narrowing, seed, read_settings(settings))
+    results = _run_all(_load_all(choice), choice)
+    if update_transcripts:
+        _write_transcripts(names, results)
+    else:
+        click.echo(_report(results, output), nl=False)
+    if any(result.broken for result in results):
+        context.exit(CHECK_FAILED)
+
+
+def _names(scenarios: tuple[str, ...], *, all_builtin: bool) -> tuple[str, ...]:
+    if all_builtin and scenarios:
+        reason = "--all runs all built-in scenarios; leave the names out"
+        raise click.UsageError(reason, click.get_current_context())
+    if not all_builtin and not scenarios:
+        reason = (
+            f"name a scenario or a file, or give --all; built-in are {', '.join(builtin_names())}"
+        )
+        raise click.UsageError(reason, click.get_current_context())
+    return builtin_names() if all_builtin else scenarios
+
+
+def _load_all(choice: Choice) -> list[LoadedScenario]:
+    loaded = [
+        scenario
+        for name in choice.names
+        for scenario in load_scenarios(find_file(name), choice.settings)
+    ]
+    parameters = sorted({name for scenario in loaded for name in scenario.parameters})
+    for name in choice.settings:
+        if name not in parameters:
+            reason = f"--set {name}: no such parameter{nearest(name, parameters)}"
+            raise ScenarioError(reason)
+    return loaded
+
+
+def _run_all(loaded: Sequence[LoadedScenario], choice: Choice) -> list[ScenarioResult]:
+    with click.progressbar(
+        length=sum(len(scenario.combinations(choice.narrowing)) for scenario in loaded),
+        label="replaying",
+        file=sys.stderr,
+        hidden=not sys.stderr.isatty(),
+    ) as bar:
+
+        def progress(_: Combination) -> None:
+            bar.update(1)
+
+        return [
+            replay_scenario(
+                scenario, choice.narrowing, simulated, seed=choice.seed, progress=progress
+            )
+            for scenario in loaded
+        ]
+
+
+def _report(results: Sequence[ScenarioResult], output: str) -> str:
+    reports: dict[str, Callable[[], str]] = {
+        "table": lambda: table_report(results, width=_width(), color=_color()),
+        "transcript": lambda: "\n".join(transcript(result) for result in results),
+        "json": lambda: json_report(results),
+        "junit": lambda: junit(results),
+        "trace": lambda: "".join(trace(result) for result in results),
+    }
+    return reports[output]()
+
+
+def _width() -> int:
+    """Return the terminal's width; without a terminal the same everywhere."""
+    wants = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return shutil.get_terminal_size((WIDTH, 24)).columns if wants else WIDTH
+
+
+def _color() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def _write_transcripts(names: Sequence[str], results: Sequence[ScenarioResult]) -> None:
+    """Write each file's transcripts beside it."""
+    remaining = list(results)
+    for name in names:
+        path = find_file(name)
+        count = len(load_scenarios(path, {}))
+        own, remaining = remaining[:count], remaining[count:]
+        target = path.with_suffix(".transcript")
+        target.write_text("\n".join(transcript(result) for result in own), encoding="utf-8")
+        click.echo(str(target), err=True)
