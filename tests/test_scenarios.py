@@ -1,0 +1,128 @@
+"""Every built-in scenario: its expectations hold and its transcript is the expected one.
+
+Transcripts are rewritten only by `rebind replay --all --update-transcripts`; look at the difference
+and commit it only if you understand and want the change.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from scenarios.builtin import builtin_names, find_file
+from scenarios.loading import load_scenarios
+from scenarios.matrix import Narrowing
+from scenarios.replay import SOURCE_ANNOTATION, replay
+from simulator.assembly import simulated
+from simulator.reports.results import ScenarioResult, Verdict
+from simulator.reports.transcript import transcript
+
+ROOT = Path(__file__).parents[1]
+NAMES = builtin_names()
+
+
+@cache
+def result(name: str) -> ScenarioResult:
+    [loaded] = load_scenarios(find_file(name), {})
+    return replay(loaded, Narrowing(), simulated)
+
+
+def cell_texts(name: str, title: str) -> dict[str, str]:
+    """Return what a row observed, by version, where both persistences saw the same."""
+    found = result(name)
+    [row] = [row for row in found.rows if row.title == title]
+    texts: dict[str, set[str]] = {}
+    for column, cell in zip(found.columns, row.cells, strict=True):
+        texts.setdefault(column.version, set()).add(cell.text())
+    assert all(len(seen) == 1 for seen in texts.values())
+    return {version: seen.pop() for version, seen in texts.items()}
+
+
+def test_there_are_ten_scenarios_to_begin_with() -> None:
+    assert len(NAMES) >= 10
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_expectation_holds(name: str) -> None:
+    found = result(name)
+    broken = [
+        f"{column.label}: {row.title}: {cell.text()}"
+        for row in found.rows
+        for column, cell in zip(found.columns, row.cells, strict=True)
+        if cell.verdict is Verdict.BROKEN
+    ]
+
+    assert broken == []
+    assert found.held > 0
+    assert found.skipped == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_transcript_is_the_expected_one(name: str) -> None:
+    expected = find_file(name).with_suffix(".transcript").read_text(encoding="utf-8")
+
+    assert transcript(result(name)) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scenario_says_what_it_shows_and_where_it_comes_from(name: str) -> None:
+    path = find_file(name)
+    [loaded] = load_scenarios(path, {})
+    head = path.read_text(encoding="utf-8").split("apiVersion:")[0].splitlines()
+
+    assert loaded.name == name == path.stem
+    assert len(head) >= 5
+    assert all(line.startswith("#") for line in head)
+    assert loaded.scenario.spec.description.endswith(".")
+    assert loaded.scenario.metadata.annotations[SOURCE_ANNOTATION].startswith("https://")
+
+
+def test_every_transcript_belongs_to_a_scenario() -> None:
+    folder = find_file(NAMES[0]).parent
+
+    assert sorted(path.stem for path in folder.glob("*.transcript")) == list(NAMES)
+
+
+def test_some_scenarios_differ_by_persistence_and_some_cannot() -> None:
+    differing = {
+        name
+        for name in NAMES
+        if any(row.differs(result(name).columns, "persistence") for row in result(name).rows)
+    }
+
+    assert {"state-file-damaged", "upgrade-1-19-to-1-36", "power-cut-at-rename"} <= differing
+    assert {"reboot-pod-before-plugin", "kubelet-restart-late-plugin"}.isdisjoint(differing)
+
+
+def test_a_pod_rebooted_before_its_plugin_is_admitted_on_stale_devices_or_fails() -> None:
+    """Table 5.4, column "RB np"; S13.1 for the message."""
+    failed = (
+        "Failed, UnexpectedAdmissionError, Pod was rejected: Allocate failed due to no healthy "
+        "devices present; cannot allocate unhealthy devices example.com/gpu, which is unexpected"
+    )
+    texts = cell_texts("reboot-pod-before-plugin", "after reboot within 5s: pod trainer")
+
+    assert texts["1.24.0"].startswith("Running, ")
+    assert "gpu 2, 0 Allocate" in texts["1.24.0"]
+    assert texts["1.27.2"].startswith(failed)
+    assert texts["1.36.2"].startswith(failed)
+
+
+def replayed(hash_seed: str) -> bytes:
+    finished = subprocess.run(
+        [sys.executable, "-m", "simulator.cli", "replay", "--all", "-o", "transcript"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=True,
+    )
+    return finished.stdout
+
+
+def test_a_replay_has_the_same_bytes_whatever_the_order_of_sets() -> None:
+    assert replayed("0") == replayed("1") == replayed("2")
