@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from simulator.core.behavior import Reservations
+from simulator.core.behavior import Readmission, Reservations
 from simulator.core.calls import Call
 from simulator.core.machine import TopologyPolicy
 from simulator.core.resources import ResourceName
@@ -16,10 +16,11 @@ from tests.recovery.outside import Cut, Durable, Fate, Outside
 
 @dataclass(frozen=True)
 class Story:
-    """A scenario and the topology policy under which it is played."""
+    """A scenario and the policies under which it is played."""
 
     play: Callable[[Node], None]
     policy: TopologyPolicy = TopologyPolicy.NONE
+    readmission: Readmission = Readmission.UPSTREAM
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,13 @@ def run_once(story: Story, setup: Setup, cut: Cut) -> list[str]:
 
 
 def _play(story: Story, setup: Setup, outside: Outside) -> list[str]:
-    node = Node(setup.strategy, setup.reservations, outside, policy=story.policy)
+    node = Node(
+        setup.strategy,
+        setup.reservations,
+        outside,
+        policy=story.policy,
+        readmission=story.readmission,
+    )
     story.play(node)
     if setup.reservations is Reservations.TRANSACTIONAL:
         _probe(node)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from simulator.core.behavior import Behavior, Reservations
+from simulator.core.behavior import Behavior, Readmission, Reservations
 from simulator.core.calls import Call, Decision, Reply, StoreDecision
 from simulator.core.choices import SortedChoices
 from simulator.core.device_manager import DeviceManager
@@ -60,11 +60,14 @@ class Node:
         outside: Outside,
         *,
         policy: TopologyPolicy = TopologyPolicy.NONE,
+        readmission: Readmission = Readmission.UPSTREAM,
     ) -> None:
         self.findings: list[str] = []
         self._strategy = strategy
         self._reservations = reservations
         self._outside = outside
+        self._readmission = readmission
+        self._waiting: dict[PodUid, Pod] = {}
         self._topology = TopologyOptions(policy=policy)
         self._keeps_rows = strategy().name == "database"
         self._now = Instant(0)
@@ -94,6 +97,7 @@ class Node:
         self._plugins[resource] = _Plugin(devices, plugin.options, plugin.is_late)
         with self._step():
             self._run(self.manager.report_devices(resource, devices))
+            self._ask_again()
 
     def create(self, pod: Pod) -> None:
         """A pod is bound to the node and admitted, or refused; nothing if it is there already."""
@@ -198,10 +202,12 @@ class Node:
             machine=Machine.with_nodes(2),
             topology=self._topology,
             choices=SortedChoices(),
+            readmission=self._readmission,
             reservations=self._reservations,
         )
 
     def _first_batch(self) -> None:
+        self._waiting.clear()
         for resource, plugin in self._plugins.items():
             if not plugin.is_late:
                 self._connect(resource)
@@ -216,12 +222,26 @@ class Node:
         plugin = self._plugins[resource]
         self.manager.register(resource, plugin.options)
         self._run(self.manager.report_devices(resource, plugin.devices))
+        self._ask_again()
+
+    def _ask_again(self) -> None:
+        """Admit the pods that wait for a plugin (`readmission: wait`)."""
+        for pod in tuple(self._waiting.values()):
+            self._admit(pod, had_record=True)
 
     def _admit(self, pod: Pod, *, had_record: bool) -> None:
         self._facts.active_pods.add(pod)
+        self._waiting.pop(pod.uid, None)
+        has_its_devices = self._has_its_devices(pod)
+        if self._readmission is Readmission.REASSIGN and not has_its_devices:
+            # The kubelet may die between the commit of other devices and their announcement.
+            self._announced.pop(pod.uid, None)
         admission = self._run(self.manager.admit(pod))
+        if admission.retry:
+            self._waiting[pod.uid] = pod
+            return
         if not admission.admitted:
-            if pod.uid in self._announced and self._has_its_devices(pod):
+            if pod.uid in self._announced and has_its_devices:
                 self.findings.append(f"{pod.uid} was refused its own devices: {admission.message}")
             self._forget(pod.uid)
             left = self.manager.bindings_of(pod.uid)
@@ -270,6 +290,7 @@ class Node:
     def _forget(self, uid: PodUid) -> None:
         """A pod is no longer active, and its containers end."""
         self._bound.pop(uid, None)
+        self._waiting.pop(uid, None)
         self._announced.pop(uid, None)
         self._facts.active_pods.pop(uid, None)
         for key in [key for key in self._running if key[0] == uid]:

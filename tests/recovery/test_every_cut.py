@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.core.behavior import Behavior, Reservations
+from simulator.core.behavior import Behavior, Readmission, Reservations
 from simulator.core.calls import (
     AllocateCall,
     Commit,
@@ -96,3 +96,19 @@ def test_no_cut_costs_a_promise_of_sqlite(story: Story, tmp_path: Path) -> None:
     store.close()
     assert found.findings == []
     assert found.forgotten == []
+
+
+@pytest.mark.parametrize("readmission", [one for one in Readmission if one.value != "upstream"])
+@pytest.mark.parametrize(
+    "setup",
+    [CHECKPOINT, Setup(in_memory, DatabasePersistence, Reservations.TRANSACTIONAL)],
+    ids=["checkpoint", "database"],
+)
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES.keys())
+def test_no_cut_costs_a_promise_under_another_readmission(
+    story: Story, setup: Setup, readmission: Readmission
+) -> None:
+    """`reassign` may give a pod other devices, but only in place of those that are gone."""
+    found = explore(replace(story, readmission=readmission), setup)
+
+    assert found.findings == []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.core.behavior import Behavior, Reservations
+from simulator.core.behavior import Behavior, Readmission, Reservations
 from simulator.core.endpoints import PluginOptions
 from simulator.core.machine import TopologyPolicy
 from simulator.core.persistence.checkpoint import CheckpointPersistence
@@ -117,7 +117,9 @@ STEPS = st.one_of(
 )
 PLUGINS = st.builds(Plugin, st.builds(PluginOptions, st.booleans(), st.booleans()), st.booleans())
 TALES = st.builds(Tale, PLUGINS, PLUGINS, st.lists(STEPS, max_size=10).map(tuple))
-STORIES = st.builds(Story, TALES, st.sampled_from(list(TopologyPolicy)))
+STORIES = st.builds(
+    Story, TALES, st.sampled_from(list(TopologyPolicy)), st.sampled_from(list(Readmission))
+)
 CUTS = st.builds(Cut, st.integers(min_value=2, max_value=60), st.sampled_from(list(Fate)))
 
 
