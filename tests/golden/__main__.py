@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
+from simulator.core.switches import behavior_for
 from tests.golden.checkpoints import check_checkpoint
 from tests.golden.corrupt import check_corrupt
 from tests.golden.finding import Kind, Recording, find
-from tests.golden.profiles import V1_KUBELET, behavior_of
+from tests.golden.profiles import V1_KUBELET
 from tests.golden.read_lists import check_read_list
 from tests.golden.results import Tally
 from tests.golden.traces import check_trace
@@ -45,7 +46,7 @@ def _check(recording: Recording, tally: Tally) -> Sequence[str]:
         return result.differences
     if recording.kind is Kind.READ_LIST:
         return check_read_list(recording.path, recording.described)
-    behavior = V1_KUBELET if recording.is_v1 else behavior_of(recording.version)
+    behavior = V1_KUBELET if recording.is_v1 else behavior_for(recording.version)
     expect, file = recording.described[0], recording.file
     if recording.kind is Kind.CORRUPT:
         lines = check_corrupt(file, expect, behavior)

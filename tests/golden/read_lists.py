@@ -14,11 +14,12 @@ from simulator.core.checkpoint.bindings import read_bindings
 from simulator.core.checkpoint.dump import checksum, dump
 from simulator.core.checkpoint.parse import parse
 from simulator.core.checkpoint.values import Checkpoint
+from simulator.core.switches import behavior_for
 from simulator.errors import CheckpointError
 from tests.golden.comparing import compare
 from tests.golden.described import Described
 from tests.golden.kinds import NONE, error_kind
-from tests.golden.profiles import V1_KUBELET, behavior_of, version_folder_of, version_of
+from tests.golden.profiles import V1_KUBELET, version_folder_of, version_of
 
 _FROM_VERSION: Final = re.compile(r"-FROM-v?(\d+\.\d+\.\d+)")
 _BY_V1: Final = "-BY-V1"
@@ -35,7 +36,7 @@ def check_read_list(path: Path, items: Sequence[Described]) -> list[str]:
             folder it lies in) and who read them (`BY-V1`, else that version).
         items: One object for each file.
     """
-    reader = V1_KUBELET if _BY_V1 in path.stem else behavior_of(version_of(path))
+    reader = V1_KUBELET if _BY_V1 in path.stem else behavior_for(version_of(path))
     differences = []
     for item in items:
         file = next(_candidates(path, item), None)

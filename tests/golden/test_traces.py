@@ -13,6 +13,7 @@ from tests.golden.trace_reading import Json
 from tests.golden.traces import check_trace
 
 DATA = Path(__file__).parent / "data"
+VERSION = "1.36.2"
 TRACES = sorted(DATA.rglob("*.jsonl"))
 
 
@@ -27,7 +28,7 @@ def test_a_trace_is_replayed_without_difference(path: Path) -> None:
 
 def first_step(op: str, wanted: Callable[[Json], object]) -> tuple[Path, int]:
     """Return a trace and the number of the first step of a kind that has what a test alters."""
-    for path in TRACES:
+    for path in (path for path in TRACES if VERSION in path.parts):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines()[1:]):
             step = json.loads(line)
             if step["op"] == op and wanted(step):
@@ -124,6 +125,6 @@ def test_what_differs_from_the_recording_is_named_with_its_step(
     altered = tmp_path / path.name
     altered.write_text("\n".join([header, *lines[:number], json.dumps(step)]), encoding="utf-8")
 
-    differences = check_trace(altered, "1.36.2").differences
+    differences = check_trace(altered, VERSION).differences
 
     assert any(line.startswith(f"step {number} {op}: ") and named in line for line in differences)

@@ -15,8 +15,11 @@ from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from tests.golden.trace_reading import Json
 
-Look = Callable[[PodUid, ContainerName, ResourceName], Json]
-"""What the device manager knows of a container and resource, in the words of a recorded choice."""
+Look = Callable[[PodUid, Json], Json]
+"""What the device manager knows where a choice was recorded, in the words of the recording."""
+
+FindOrder = Callable[[PodUid, Json, Sequence[NumaNode]], Sequence[NumaNode]]
+"""The order of nodes that leads to a recorded split, if any does."""
 
 
 @dataclass
@@ -42,10 +45,11 @@ class _Recorded:
 class ForcedChoices:
     """The choices of one step."""
 
-    def __init__(self, step: Json, look: Look) -> None:
+    def __init__(self, step: Json, look: Look, find_order: FindOrder) -> None:
         self.differences: list[str] = []
         self.allocated: list[tuple[PodUid, ContainerName]] = []
         self._look = look
+        self._find_order = find_order
         self._step = step
         self._recorded = {
             (each["container"], each["resource"]): _Recorded(each)
@@ -79,7 +83,7 @@ class ForcedChoices:
         """Compare what is known before the container is allocated."""
         for (name, resource), recorded in self._recorded.items():
             if name == container:
-                for key, value in self._look(pod, container, ResourceName(resource)).items():
+                for key, value in self._look(pod, recorded.json).items():
                     if recorded.json[key] != value:
                         self._differ(name, resource, f"{key} {recorded.json[key]}", value)
 
@@ -141,9 +145,9 @@ class ForcedChoices:
         container: ContainerName,
         resource: ResourceName,
     ) -> Sequence[NumaNode]:
-        """Return the nodes as they are."""
-        del pod, container, resource
-        return nodes
+        """Return an order in which the devices fall into the recorded groups."""
+        recorded = self._recorded.get((container, resource))
+        return nodes if recorded is None else self._find_order(pod, recorded.json, nodes)
 
     def pick_instance(
         self,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
 from typing import TypeVar
 
-from simulator.core.affinity import cares_about_topology, split_by_affinity
+from simulator.core.affinity import AlignedDevices, cares_about_topology, split_by_affinity
 from simulator.core.behavior import Behavior
 from simulator.core.calls import (
     Call,
@@ -25,7 +27,7 @@ from simulator.core.calls import (
     WriteCheckpoint,
 )
 from simulator.core.device_manager import DeviceManager
-from simulator.core.devices import DeviceId, NumaNode, device_ids
+from simulator.core.devices import NO_NUMA_NODE, DeviceId, DeviceInstances, NumaNode, device_ids
 from simulator.core.facts import ContainerInstance, KubeletFacts
 from simulator.core.persistence.checkpoint import CheckpointPersistence
 from simulator.core.persistence.protocol import Restored
@@ -46,6 +48,40 @@ from tests.golden.trace_reading import (
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class _Free:
+    """What a container can choose from, before it does.
+
+    Attributes:
+        affinity: The mask of the stored hint, if any.
+    """
+
+    reusable: Sequence[DeviceId]
+    available: Sequence[DeviceId]
+    listed: DeviceInstances
+    affinity: int | None
+
+    @property
+    def nodes(self) -> Sequence[NumaNode]:
+        """The nodes of the available devices, -1 for those without."""
+        return sorted(
+            {
+                node
+                for each in self.available
+                for node in self.listed[each].numa_nodes or (NO_NUMA_NODE,)
+            }
+        )
+
+    def split(self, behavior: Behavior, order: Sequence[NumaNode]) -> AlignedDevices:
+        return split_by_affinity(
+            self.available,
+            affinity=self.affinity,
+            devices=self.listed,
+            behavior=behavior,
+            node_order=lambda _: order,
+        )
+
+
 class TraceNode:
     """One simulated node that lives through a recording.
 
@@ -63,7 +99,7 @@ class TraceNode:
         self.pods: dict[str, Pod] = {}
         self.differences: list[str] = []
         self.writes = 0
-        self.choices = ForcedChoices({"op": "", "out": {}}, self._look)
+        self.choices = ForcedChoices({"op": "", "out": {}}, self._look, self._find_order)
         self._header = header
         self._calls: list[Json] = []
         self._new_manager()
@@ -84,7 +120,7 @@ class TraceNode:
         self.differences = []
         self.writes = 0
         self._calls = list(step.get("plugin_calls", ()))
-        self.choices = ForcedChoices(step, self._look)
+        self.choices = ForcedChoices(step, self._look, self._find_order)
         self.manager.use_choices(self.choices)
 
     def end(self) -> list[Record]:
@@ -145,41 +181,57 @@ class TraceNode:
                 )
         return reply_of(recorded, call)
 
-    def _look(self, pod: PodUid, container: ContainerName, resource: ResourceName) -> Json:
+    def _look(self, pod: PodUid, recorded: Json) -> Json:
         """Describe what is known of a container's resource before it is allocated.
 
         Recordings show what is there when Allocate has collected inactive pods (S3.8).
         """
-        seen = self.manager.snapshot()
+        container, resource = ContainerName(recorded["container"]), recorded["resource"]
         bound = None
         if not self.facts.sources_ready or pod in self.facts.active_pods:
             bound = self.manager.devices_of(pod, container).get(resource)
-        reusable: Sequence[DeviceId] = ()
-        if seen.reusable is not None and seen.reusable[0] == pod:
-            reusable = seen.reusable[1].get(resource, ())
-        taken = {*self._allocated_after_release(seen, resource), *reusable}
-        available = [each for each in seen.healthy.get(resource, ()) if each not in taken]
-        listed = seen.listed.get(resource, {})
-        hint = self.manager.affinity(pod, container)
-        affinity = None if hint is None else hint.mask
-        groups = split_by_affinity(
-            available,
-            affinity=affinity,
-            devices=listed,
-            behavior=self.behavior,
-            node_order=_as_they_are,
-        )
-        applies = affinity is not None and cares_about_topology(listed.values(), self.behavior)
+        free = self._free(pod, recorded)
+        order = self._find_order(pod, recorded, free.nodes)
+        groups = free.split(self.behavior, order)
         return {
             "requested": dict(self.pods[pod].container_named(container).limits)[resource],
             "already_bound": None if bound is None else list(bound),
-            "reusable": list(reusable),
-            "available": available,
-            "affinity_applies": applies,
+            "reusable": list(free.reusable),
+            "available": list(free.available),
+            "affinity_applies": free.affinity is not None
+            and cares_about_topology(free.listed.values(), self.behavior),
             "aligned": sorted(groups.aligned),
             "unaligned": sorted(groups.unaligned),
             "no_affinity": sorted(groups.no_affinity),
         }
+
+    def _find_order(
+        self, pod: PodUid, recorded: Json, nodes: Sequence[NumaNode]
+    ) -> Sequence[NumaNode]:
+        """Return an order of `nodes` that gives the recorded groups, where the order is chance."""
+        if not self.behavior.node_order_is_arbitrary:
+            return nodes
+        free = self._free(pod, recorded)
+        for order in permutations(nodes):
+            groups = free.split(self.behavior, order)
+            if sorted(groups.aligned) == recorded["aligned"]:
+                return order
+        return nodes
+
+    def _free(self, pod: PodUid, recorded: Json) -> _Free:
+        resource = recorded["resource"]
+        seen = self.manager.snapshot()
+        reusable: Sequence[DeviceId] = ()
+        if seen.reusable is not None and seen.reusable[0] == pod:
+            reusable = seen.reusable[1].get(resource, ())
+        taken = {*self._allocated_after_release(seen, resource), *reusable}
+        hint = self.manager.affinity(pod, ContainerName(recorded["container"]))
+        return _Free(
+            reusable=reusable,
+            available=[each for each in seen.healthy.get(resource, ()) if each not in taken],
+            listed=seen.listed.get(resource, {}),
+            affinity=None if hint is None else hint.mask,
+        )
 
     def _allocated_after_release(
         self, seen: ManagerSnapshot, resource: ResourceName
@@ -194,10 +246,6 @@ class TraceNode:
             if each.resource == resource
             for device in device_ids(each.devices)
         ]
-
-
-def _as_they_are(nodes: Sequence[NumaNode]) -> Sequence[NumaNode]:
-    return nodes
 
 
 def _short(call: Json) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from simulator.core.behavior import DisconnectMatch
 from simulator.core.endpoints import PluginOptions
 from simulator.core.instants import SECOND, Duration, after
 from simulator.core.panics import KubeletPanic
@@ -22,6 +23,7 @@ _REGISTRATION_SOCKET = "kubelet.sock"
 _CHECKPOINT = "kubelet_internal_checkpoint"
 _PANIC = {"panic": True}
 _RECORDS_AFFINITY = ("admit", "allocate")
+_NOT_ALWAYS_RECORDED = ("container_devices",)
 
 
 def check_trace(path: Path, version: str) -> TraceResult:
@@ -62,11 +64,7 @@ def _without(recorded: Json, *keys: str) -> Json:
 
 def _replay(node: TraceNode, step: Json) -> Json:
     """Perform a step and describe what came of it."""
-    operation = _OPERATIONS[step["op"]]
-    try:
-        out = operation(node, step["in"])
-    except KubeletPanic:
-        out = _PANIC
+    out = _outcome(node, step)
     records = node.end()
     return {
         "out": out,
@@ -85,6 +83,17 @@ def _replay(node: TraceNode, step: Json) -> Json:
             "sources_ready": node.facts.sources_ready,
         },
     }
+
+
+def _outcome(node: TraceNode, step: Json) -> Json:
+    """Perform a step; one whose function the version does not have has no effect."""
+    if step["out"].get("not_available"):
+        return {"not_available": True}
+    try:
+        out = _OPERATIONS[step["op"]](node, step["in"])
+    except KubeletPanic:
+        return _PANIC
+    return _without(out, *(key for key in _NOT_ALWAYS_RECORDED if key not in step["out"]))
 
 
 def _start(node: TraceNode, given: Json) -> Json:
@@ -111,8 +120,11 @@ def _devices(node: TraceNode, given: Json) -> Json:
 
 
 def _disconnect(node: TraceNode, given: Json) -> Json:
-    node.manager.disconnect(ResourceName(given["resource"]))
-    return {}
+    resource = ResourceName(given["resource"])
+    is_live = node.manager.snapshot().endpoints.get(resource) == "running"
+    node.manager.disconnect(resource)
+    by_stream = node.behavior.disconnect_match is DisconnectMatch.OWN_ENDPOINT
+    return {"no_live_stream": True} if by_stream and not is_live else {}
 
 
 def _advance_clock(node: TraceNode, given: Json) -> Json:
@@ -201,7 +213,13 @@ def _get_devices(node: TraceNode, given: Json) -> Json:
             }
             for resource, devices in found.items()
         }
-        or None
+        or None,
+        "container_devices": sorted(
+            f"{each.resource}|{numa_node}|{','.join(sorted(ids))}"
+            for each in node.manager.bindings_of(PodUid(given["pod"]))
+            if each.container == given["container"]
+            for numa_node, ids in each.devices.items()
+        ),
     }
 
 
