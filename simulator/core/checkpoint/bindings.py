@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from simulator.core import allocate_response
@@ -54,6 +54,32 @@ def read_bindings(checkpoint: Checkpoint, *, lenient: bool) -> BindingsRead:
         kept[key] = entry
     bindings = tuple([_binding(entry, checkpoint.format) for entry in kept.values()])
     return BindingsRead(bindings, tuple(skipped), tuple(repeated))
+
+
+def with_rewritten_responses(
+    bindings: Iterable[DeviceBinding], *, lenient: bool, cdi_devices: bool
+) -> tuple[DeviceBinding, ...]:
+    """Return bindings as the kubelet writes them next: it keeps decoded responses, not their bytes.
+
+    Null becomes empty (S4.8), and the older runtime drops what it does not know (1.20.2/DIFFERENCES
+    23). Bindings to which this makes no difference stay the same objects.
+
+    Args:
+        bindings: As `read_bindings` gave them.
+        lenient: `Behavior.lenient_allocate_responses`.
+        cdi_devices: `Behavior.cdi_devices_known`.
+    """
+    return tuple(
+        [
+            binding if response == binding.response else replace(binding, response=response)
+            for binding in bindings
+            for response in (
+                allocate_response.rewritten(
+                    binding.response or b"", lenient=lenient, cdi_devices=cdi_devices
+                ),
+            )
+        ]
+    )
 
 
 def checkpoint_of(

@@ -22,7 +22,7 @@ from simulator.core.calls import (
     StoreFailed,
     WriteCheckpoint,
 )
-from simulator.core.checkpoint.bindings import read_bindings
+from simulator.core.checkpoint.bindings import read_bindings, with_rewritten_responses
 from simulator.core.checkpoint.incremental import CheckpointRenderer
 from simulator.core.checkpoint.parse import parse
 from simulator.core.devices import Device
@@ -41,17 +41,13 @@ from simulator.errors import CheckpointError
 
 
 class CheckpointPersistence(Persistence):
-    """Keeps the rendered form of every entry, so that a write costs one join and one hash.
-
-    What is not rendered yet is rendered by the next write.
-    """
+    """Keeps the rendered form of every entry, so that a write costs one join and one hash."""
 
     def __init__(self, behavior: Behavior) -> None:
         self._behavior = behavior
         self._renderer = CheckpointRenderer(
             behavior.checkpoint_written, legacy_escapes=behavior.legacy_json_escapes
         )
-        self._unrendered: list[DeviceBinding] = []
 
     @property
     @override
@@ -73,11 +69,15 @@ class CheckpointPersistence(Persistence):
             checkpoint = parse(reply.content, self._behavior.checkpoints_read)
         except CheckpointError as error:
             return Restored(source="nothing", error=str(error))
-        read = read_bindings(checkpoint, lenient=self._behavior.lenient_allocate_responses)
-        self._unrendered.extend(read.bindings)
+        lenient = self._behavior.lenient_allocate_responses
+        read = read_bindings(checkpoint, lenient=lenient)
+        bindings = with_rewritten_responses(
+            read.bindings, lenient=lenient, cdi_devices=self._behavior.cdi_devices_known
+        )
+        self._renderer.put(bindings)
         return Restored(
             source=self.name,
-            bindings=read.bindings,
+            bindings=bindings,
             registered=tuple(checkpoint.registered or ()),
             skipped=len(read.skipped),
         )
@@ -85,7 +85,7 @@ class CheckpointPersistence(Persistence):
     @override
     def record(self, binding: DeviceBinding) -> None:
         """Have the binding in every file from now on, also if its admission is refused (S3.16)."""
-        self._unrendered.append(binding)
+        self._renderer.put((binding,))
 
     @override
     def on_devices_changed(
@@ -122,9 +122,8 @@ class CheckpointPersistence(Persistence):
         self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
         """Write the file without what a refused allocation had brought into it."""
-        self._render()
         self._renderer.remove_pods([pod.uid])
-        self._unrendered.extend(view.pod_bindings(pod.uid))
+        self._renderer.put(view.pod_bindings(pod.uid))
         return self._write(view, "refusal")
 
     @override
@@ -132,7 +131,6 @@ class CheckpointPersistence(Persistence):
         self, view: ManagerView, pods: Sequence[PodUid]
     ) -> StoreDecision[Refusal | None]:
         """Leave the entries out of the next write (S4.10)."""
-        self._render()
         self._renderer.remove_pods(pods)
         return nothing_to_do()
 
@@ -143,12 +141,7 @@ class CheckpointPersistence(Persistence):
         """Write once for all of them (S2.10)."""
         return self._write(view, "removal")
 
-    def _render(self) -> None:
-        self._renderer.put(self._unrendered)
-        self._unrendered.clear()
-
     def _write(self, view: ManagerView, cause: str) -> StoreDecision[Refusal | None]:
-        self._render()
         content = self._renderer.render(view.registered())
         reply = yield WriteCheckpoint(content, cause)
         if not isinstance(reply, Stored | StoreFailed):

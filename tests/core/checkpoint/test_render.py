@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from simulator.core.behavior import CheckpointFormat
-from simulator.core.checkpoint.bindings import checkpoint_of, entry_of, read_bindings
+from simulator.core.checkpoint.bindings import (
+    checkpoint_of,
+    entry_of,
+    read_bindings,
+    with_rewritten_responses,
+)
 from simulator.core.checkpoint.go_strings import quoted
 from simulator.core.checkpoint.render import render, render_entry, render_registered
 from simulator.core.checkpoint.values import Checkpoint, CheckpointEntry
@@ -102,3 +107,19 @@ def test_bindings_are_those_of_the_last_entry_and_skip_what_cannot_be_decoded() 
     assert read.bindings == (DeviceBinding(UID, CONTAINER, GPU, {}, b""),)
     assert read.repeated == (first,)
     assert read.skipped == (bad,)
+
+
+def test_a_kubelet_writes_its_own_reading_of_a_response() -> None:
+    """S4.8: null becomes empty; 1.20.2/DIFFERENCES 23: CDI devices are lost where unknown."""
+    plain, absent, cdi = (
+        DeviceBinding(UID, CONTAINER, GPU, {}, response)
+        for response in (b"\x0a\x06\x0a\x01A\x12\x01B", None, b"\x2a\x03\x0a\x01n")
+    )
+
+    newer = with_rewritten_responses([plain, absent, cdi], lenient=True, cdi_devices=True)
+    older = with_rewritten_responses([plain, absent, cdi], lenient=False, cdi_devices=False)
+
+    assert [binding.response for binding in newer] == [plain.response, b"", cdi.response]
+    assert [binding.response for binding in older] == [plain.response, b"", b""]
+    assert newer[0] is plain
+    assert newer[2] is cdi
