@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from simulator.core.behavior import ExtendedResourceReset
+from typing import Final
+
 from simulator.core.inventory import Capacity
+from simulator.core.node_resources import resets_extended_resources
 from simulator.core.records import EventEmitted
 from simulator.core.resources import ResourceName
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.latencies import NODE_STATUS_PERIOD
+
+_REGISTRATION_SOCKET: Final = "kubelet.sock"
 
 
 class NodeStatusReporter:
@@ -27,7 +31,8 @@ class NodeStatusReporter:
         """
         host = self._host
         node = host.api.node(host.name)
-        if self._behavior.extended_resource_reset is ExtendedResourceReset.ALWAYS:
+        listed = [_REGISTRATION_SOCKET]
+        if resets_extended_resources(self._behavior.extended_resource_reset, listed):
             node.capacity = dict.fromkeys(node.capacity, 0)
             node.allocatable = dict.fromkeys(node.allocatable, 0)
         if node.boot_id and node.boot_id != host.machine.boot_id:

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from simulator.core.instants import Duration
+from simulator.core.node_resources import admit_by_account, counted_requests
 from simulator.core.records import EventEmitted
-from simulator.core.refusals import ADMITTED, Admission
+from simulator.core.refusals import Admission
 from simulator.engine.api import FAILED, ApiPod
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.local_pods import LocalPod, Stage
@@ -142,17 +143,9 @@ class PodAdmission:
         allocatable = self._manager.raise_allocatable(
             local.pod, self._host.api.node(self._host.name).allocatable
         )
-        for resource, requested in sorted(local.api.request.items()):
-            if resource not in allocatable:
-                continue
-            used = self._pods.requested[resource] - requested
-            if requested + used > allocatable[resource]:
-                return Admission(
-                    admitted=False,
-                    reason=f"OutOf{resource}",
-                    message=(
-                        f"Node didn't have enough resource: {resource}, requested: {requested}, "
-                        f"used: {used}, capacity: {allocatable[resource]}"
-                    ),
-                )
-        return ADMITTED
+        requests = counted_requests(local.api.request, allocatable=allocatable)
+        used = {
+            resource: self._pods.requested[resource] - requested
+            for resource, requested in requests.items()
+        }
+        return admit_by_account(requests, used=used, allocatable=allocatable)
