@@ -12,8 +12,12 @@ from simulator.cli.checkpoint_show import show_checkpoint
 from simulator.cli.checkpoint_verify import show_verdict
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
+from simulator.cli.lists import Listed
 from simulator.cli.output import OutputOptions, output_options
+from simulator.config import DEFAULT_KUBELET_VERSION
+from simulator.core.behavior import Behavior
 from simulator.core.checkpoint.differences import differences
+from simulator.core.switches import behavior_for
 
 _FILE = click.Path(path_type=Path)
 
@@ -44,18 +48,37 @@ def show(file: Path, max_size: int, output: OutputOptions) -> None:
     show_checkpoint(read_valid_checkpoint(file, max_size=max_size), output)
 
 
-@checkpoint.command(epilog=example("rebind checkpoint verify kubelet_internal_checkpoint"))
+@checkpoint.command(
+    epilog=example(
+        "rebind checkpoint verify kubelet_internal_checkpoint --kubelet-version 1.19,1.36.2"
+    )
+)
 @click.argument("file", type=_FILE)
+@click.option(
+    "--kubelet-version",
+    "kubelets",
+    type=Listed("VERSION,...", behavior_for),
+    default=DEFAULT_KUBELET_VERSION,
+    show_default=True,
+    help="Kubelets whose reading of the file is shown.",
+)
 @max_size_option
 @output_options("table", "json", "yaml")
 @click.pass_context
-def verify(context: click.Context, file: Path, max_size: int, output: OutputOptions) -> None:
-    """Tell whether a kubelet accepts a file, and what is odd about it.
+def verify(
+    context: click.Context,
+    *,
+    file: Path,
+    kubelets: tuple[Behavior, ...],
+    max_size: int,
+    output: OutputOptions,
+) -> None:
+    """Tell whether a file is valid, what is odd about it, and what a kubelet makes of it.
 
     Exit codes: 0 valid (what is odd is a warning), 1 damaged, 2 not a device-manager checkpoint, 3
     missing.
     """
-    if not show_verdict(file, output, max_size=max_size):
+    if not show_verdict(file, kubelets, output, max_size=max_size):
         context.exit(CHECK_FAILED)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -9,14 +11,19 @@ import click
 from simulator.cli.checkpoint_files import CheckpointFile, read_checkpoint
 from simulator.cli.checkpoint_texts import FORMAT_TEXTS, NOTHING
 from simulator.cli.output import JsonValue, OutputOptions, emit_document, printable
+from simulator.core.behavior import Behavior
+from simulator.core.checkpoint.bindings import read_bindings
 from simulator.core.checkpoint.findings import Finding, findings
+from simulator.core.checkpoint.parse import parse
 from simulator.errors import CheckpointError, CheckpointSyntaxError, CheckpointTypeError
 
 _KIND = "CheckpointVerification"
 
 
-def show_verdict(path: Path, output: OutputOptions, *, max_size: int) -> bool:
-    """Print whether a file is valid and what is odd about it.
+def show_verdict(
+    path: Path, kubelets: Sequence[Behavior], output: OutputOptions, *, max_size: int
+) -> bool:
+    """Print whether a file is valid, what is odd about it, and what kubelets make of it.
 
     Returns:
         Whether it is valid.
@@ -34,8 +41,49 @@ def show_verdict(path: Path, output: OutputOptions, *, max_size: int) -> bool:
     if damage is not None:
         _show_damage(path, damage, _content(file), output)
         return False
-    _show_valid(file, findings(file.inspection.checkpoint, file.content), output)
+    readings = [_read_by(file, kubelet) for kubelet in kubelets]
+    _show_valid(file, findings(file.inspection.checkpoint, file.content), readings, output)
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What one kubelet makes of a file at its start.
+
+    Attributes:
+        error: Why it cannot read the file and starts empty (S4.12); empty when it can.
+        bindings, skipped: Entries that it restores, and that it leaves out (S4.13).
+    """
+
+    version: str
+    error: str = ""
+    bindings: int = 0
+    skipped: int = 0
+
+    @property
+    def text(self) -> str:
+        if self.error:
+            return f"cannot read it and starts without any record: {self.error}"
+        left_out = f", leaves {self.skipped} out" if self.skipped else ""
+        return f"restores {self.bindings} of its entries{left_out}"
+
+    @property
+    def document(self) -> dict[str, JsonValue]:
+        return {
+            "version": self.version,
+            "error": self.error,
+            "restored": self.bindings,
+            "skipped": self.skipped,
+        }
+
+
+def _read_by(file: CheckpointFile, kubelet: Behavior) -> _Reading:
+    try:
+        checkpoint = parse(file.content, kubelet.checkpoints_read)
+    except CheckpointError as error:
+        return _Reading(kubelet.version, str(error))
+    read = read_bindings(checkpoint, lenient=kubelet.lenient_allocate_responses)
+    return _Reading(kubelet.version, "", len(read.bindings), len(read.skipped))
 
 
 def _show_damage(
@@ -49,12 +97,23 @@ def _show_damage(
     )
 
 
-def _show_valid(file: CheckpointFile, odd: tuple[Finding, ...], output: OutputOptions) -> None:
+def _show_valid(
+    file: CheckpointFile,
+    odd: Sequence[Finding],
+    readings: Sequence[_Reading],
+    output: OutputOptions,
+) -> None:
     if output.format != "table":
         warnings: list[JsonValue] = [
             {"kind": each.oddity.value, "message": each.message} for each in odd
         ]
-        body = {"file": str(file.path), "valid": True, **_content(file), "warnings": warnings}
+        body: dict[str, JsonValue] = {
+            "file": str(file.path),
+            "valid": True,
+            **_content(file),
+            "kubelets": [each.document for each in readings],
+            "warnings": warnings,
+        }
         emit_document(_KIND, body, output)
         return
     inspection = file.inspection
@@ -64,17 +123,18 @@ def _show_valid(file: CheckpointFile, odd: tuple[Finding, ...], output: OutputOp
         if inspection.found is None
         else f"{inspection.found} found, {inspection.computed} computed"
     )
-    rows = {
-        "FILE": str(file.path),
-        "VERDICT": "valid",
-        "FORMAT": FORMAT_TEXTS[checkpoint.format],
-        "CHECKSUM": sums,
-        "ENTRIES": str(len(checkpoint.entries or ())),
-        "REGISTERED": ", ".join(checkpoint.registered or ()) or NOTHING,
-        "WARNINGS": str(len(odd)),
-    }
-    width = max(map(len, rows))
-    for name, value in rows.items():
+    rows = (
+        ("FILE", str(file.path)),
+        ("VERDICT", "valid"),
+        ("FORMAT", FORMAT_TEXTS[checkpoint.format]),
+        ("CHECKSUM", sums),
+        ("ENTRIES", str(len(checkpoint.entries or ()))),
+        ("REGISTERED", ", ".join(checkpoint.registered or ()) or NOTHING),
+        *((f"KUBELET {each.version}", each.text) for each in readings),
+        ("WARNINGS", str(len(odd))),
+    )
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
         click.echo(f"{name:<{width}}   {printable(value)}")
     for each in odd:
         click.echo(f"  {printable(each.message)}")

@@ -154,8 +154,8 @@ def test_verify_names_format_and_checksum_of_a_valid_file(
     finished = rebind("checkpoint", "verify", str(written(tmp_path, text)))
 
     assert finished.code == 0
-    assert f"FORMAT       {format_shown}\n" in finished.stdout
-    assert f"CHECKSUM     {checksum_shown}\n" in finished.stdout
+    assert f"FORMAT           {format_shown}\n" in finished.stdout
+    assert f"CHECKSUM         {checksum_shown}\n" in finished.stdout
 
 
 def test_verify_warns_of_odd_things_and_still_says_valid(a6: Path) -> None:
@@ -169,6 +169,44 @@ def test_verify_warns_of_odd_things_and_still_says_valid(a6: Path) -> None:
     assert document["valid"] is True
     assert document["checksum"] == {"found": 1380764232, "computed": 1380764232}
     assert [each["kind"] for each in document["warnings"]] == ["deviceNotHealthy"]
+
+
+def test_verify_tells_what_kubelets_make_of_a_file(tmp_path: Path) -> None:
+    """S4.15: V1 is read up to 1.19, and again from 1.23 to 1.29."""
+    path = str(written(tmp_path, V1))
+
+    finished = rebind("checkpoint", "verify", path, "--kubelet-version", "1.19,1.23.0,1.30.0")
+    document = json.loads(rebind("checkpoint", "verify", path, "-o", "json").stdout)
+
+    refused = "cannot read it and starts without any record: json: cannot unmarshal array into Go "
+    assert "KUBELET 1.19     restores 1 of its entries\n" in finished.stdout
+    assert "KUBELET 1.23.0   restores 1 of its entries\n" in finished.stdout
+    assert f"KUBELET 1.30.0   {refused}" in finished.stdout
+    assert document["kubelets"][0]["version"] == "1.36.2"
+    assert document["kubelets"][0]["restored"] == 0
+    assert "DevicesPerNUMA" in document["kubelets"][0]["error"]
+
+
+def test_verify_counts_what_a_kubelet_leaves_out(tmp_path: Path) -> None:
+    """Recording 27: an entry whose response is no protobuf is skipped."""
+    text = (
+        '{"Data":{"PodDeviceEntries":[{"PodUID":"pod-a","ContainerName":"main",'
+        '"ResourceName":"vendor.com/gpu","DeviceIDs":{"0":["gpu0"]},"AllocResp":"Cv//"},'
+        '{"PodUID":"pod-b","ContainerName":"main","ResourceName":"vendor.com/gpu",'
+        '"DeviceIDs":{"0":["gpu1"]},"AllocResp":""}],'
+        '"RegisteredDevices":{"vendor.com/gpu":["gpu0","gpu1"]}},"Checksum":262109730}'
+    )
+
+    finished = rebind("checkpoint", "verify", str(written(tmp_path, text)))
+
+    assert "restores 1 of its entries, leaves 1 out\n" in finished.stdout
+
+
+def test_verify_refuses_a_version_that_is_none(a6: Path) -> None:
+    finished = rebind("checkpoint", "verify", str(a6), "--kubelet-version", "newest")
+
+    assert finished.code == 2
+    assert finished.stderr.count("\n") == 1
 
 
 DAMAGED = {
