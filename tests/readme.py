@@ -1,8 +1,9 @@
 """The commands of README.md: read, run, and on request written back with their output.
 
-A block of kind `console` shows commands after `$` and the output that each gives; a block of kind
-`sh` shows commands alone. `python -m tests.readme` writes the output anew; read the difference
-before you commit it.
+A block of kind `console` shows commands after `$` and the output that each gives; a line `...`
+stands for any number of lines. A block of kind `sh` shows commands alone. A block of kind `yaml`
+whose first line is `# NAME` is the file of that name. `python -m tests.readme` writes the output
+anew where it no longer matches; read the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from tests.cli.running import rebind
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 _BLOCK = re.compile(r"^```(sh|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"^```yaml\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _PROMPT = "$ "
+_ELISION = "..."
 
 
 @dataclass
@@ -29,6 +32,13 @@ class Shown:
 
     command: str
     output: list[str] = field(default_factory=list)
+
+    def matches(self, found: list[str]) -> bool:
+        """Tell whether `found` is what stands there, elisions aside."""
+        pattern = "".join(
+            r"(?:.*\n)*?" if line == _ELISION else re.escape(line) + r"\n" for line in self.output
+        )
+        return re.fullmatch(pattern, "".join(f"{line}\n" for line in found)) is not None
 
 
 def blocks(text: str) -> Iterator[tuple[str, list[Shown]]]:
@@ -43,6 +53,13 @@ def blocks(text: str) -> Iterator[tuple[str, list[Shown]]]:
             else:
                 shown[-1].output.append(line)
         yield kind, shown
+
+
+def prepare(folder: Path, text: str) -> None:
+    """Put what the commands need into `folder`, the current one: files of the README too."""
+    furnish(folder)
+    for name, body in _FILE.findall(text):
+        (folder / name).write_text(body, encoding="utf-8")
 
 
 def run(command: str) -> tuple[int, list[str]]:
@@ -63,14 +80,16 @@ def rewritten(text: str) -> str:
             return block[0]
         lines = []
         for shown in next(blocks(block[0]))[1]:
-            lines += [_PROMPT + shown.command, *run(shown.command)[1]]
+            found = run(shown.command)[1]
+            lines += [_PROMPT + shown.command, *(shown.output if shown.matches(found) else found)]
         return "\n".join(["```console", *lines, "```"])
 
     return _BLOCK.sub(write, text)
 
 
 if __name__ == "__main__":
+    written = README.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        furnish(Path(folder))
-        README.write_text(rewritten(README.read_text(encoding="utf-8")), encoding="utf-8")
+        prepare(Path(folder), written)
+        README.write_text(rewritten(written), encoding="utf-8")
