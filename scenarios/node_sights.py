@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from scenarios.expect import CheckpointState, Expectation, NodeStatus
 from scenarios.scene import Scene, counted
 from simulator.reports.results import Fact
-from simulator.reports.wording import pod_names
 
 
 def capacity(row: Expectation, scene: Scene) -> list[Fact]:
@@ -35,7 +34,7 @@ def node_status(row: Expectation, scene: Scene) -> list[Fact]:
 
 def holdings(row: Expectation, scene: Scene) -> list[Fact]:
     """See who holds what according to the durable state."""
-    names = {**scene.known_pods, **pod_names(scene.run.records)}
+    names = scene.pod_names()
     holders: dict[str, dict[str, str]] = {}
     for holding in scene.run.holdings(scene.node):
         pods = holders.setdefault(holding.resource, {})

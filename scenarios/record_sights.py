@@ -61,9 +61,20 @@ def invariants(row: Expectation, scene: Scene) -> list[Fact]:
     found = of_type(scene, records.InvariantViolated)
     own = {record.invariant for record in found if not record.by_kubelet}
     kubelets = sorted({record.invariant for record in found} - own)
-    texts = [f"{', '.join(sorted(own))} broken" if own else "all hold"]
+    texts = [f"{', '.join(sorted(own))} broken" if own else "hold"]
     if kubelets:
         texts.append(f"{', '.join(kubelets)} broken by the kubelet itself")
     wanted = set(row.invariants.broken) if isinstance(row.invariants, InvariantsBroken) else set()
-    expected = f"{', '.join(sorted(wanted))} broken" if wanted else "all hold"
-    return [Fact("invariants", ", ".join(texts), expected, own == wanted)]
+    expected = f"{', '.join(sorted(wanted))} broken" if wanted else "hold"
+    return [
+        Fact("invariants", ", ".join(texts), expected, own == wanted, _first_of_each(found, scene))
+    ]
+
+
+def _first_of_each(found: list[records.InvariantViolated], scene: Scene) -> str:
+    """Return how each invariant was first broken, the kubelet's own breaches left out."""
+    first = {record.invariant: record for record in reversed(found) if not record.by_kubelet}
+    text = "; ".join(f"{name}: {first[name].detail}" for name in sorted(first))
+    for uid, name in scene.pod_names().items():
+        text = text.replace(uid, name)
+    return text

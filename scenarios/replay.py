@@ -58,6 +58,7 @@ def replay(
             results.append(RunResult(_column(combination), spec.seed, tuple(run.records)))
     return ScenarioResult(
         name=loaded.name,
+        file=loaded.path,
         description=loaded.scenario.spec.description,
         source=loaded.scenario.metadata.annotations.get(SOURCE_ANNOTATION, ""),
         runs=tuple(results),

@@ -16,6 +16,7 @@ from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import DeviceCounts
 from simulator.reports.results import Fact
+from simulator.reports.wording import pod_names
 
 RecordT = TypeVar("RecordT", bound=Record)
 
@@ -43,6 +44,10 @@ class Scene:
     def records(self) -> Sequence[Stamped]:
         """Return the records since the row's step began."""
         return self.run.records[self.since :]
+
+    def pod_names(self) -> dict[str, str]:
+        """Return the names of all pods that are known, by uid."""
+        return {**self.known_pods, **pod_names(self.run.records)}
 
     def counts(self, counts: Mapping[ResourceName, int]) -> str:
         """Return counts by resource in words."""

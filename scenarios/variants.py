@@ -84,7 +84,10 @@ def _option(text: str) -> tuple[str, bool | str]:
 def nearest(name: str, allowed: object) -> str:
     """Return `; did you mean …? Allowed: …` for an unknown name."""
     names = [str(one) for one in allowed] if isinstance(allowed, (list, tuple, dict)) else []
-    close = difflib.get_close_matches(name[:80], names, n=1)
+    shown = name[:80]
+    close = difflib.get_close_matches(shown, names, n=1) or [
+        one for one in names if shown and one.startswith(shown)
+    ]
     meant = f'; did you mean "{close[0]}"? Allowed' if close else "; allowed"
     return f"{meant}: {', '.join(names) or 'nothing'}"
 

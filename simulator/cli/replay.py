@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import click
+from rich.console import Console
+from rich.progress import Progress
 
 from scenarios.builtin import builtin_names, find_file
 from scenarios.loading import LoadedScenario, load_scenarios
@@ -160,15 +162,13 @@ def _load_all(choice: Choice) -> list[LoadedScenario]:
 
 
 def _run_all(loaded: Sequence[LoadedScenario], choice: Choice) -> list[ScenarioResult]:
-    with click.progressbar(
-        length=sum(len(scenario.combinations(choice.narrowing)) for scenario in loaded),
-        label="replaying",
-        file=sys.stderr,
-        hidden=not sys.stderr.isatty(),
-    ) as bar:
+    bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+    with bar:
+        total = sum(len(scenario.combinations(choice.narrowing)) for scenario in loaded)
+        task = bar.add_task("replaying", total=total)
 
         def progress(_: Combination) -> None:
-            bar.update(1)
+            bar.advance(task)
 
         return [
             replay_scenario(
@@ -191,8 +191,7 @@ def _report(results: Sequence[ScenarioResult], output: str) -> str:
 
 def _width() -> int:
     """Return the terminal's width; without a terminal the same everywhere."""
-    wants = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return shutil.get_terminal_size((WIDTH, 24)).columns if wants else WIDTH
+    return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
 
 
 def _color() -> bool:

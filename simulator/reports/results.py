@@ -126,12 +126,14 @@ class ScenarioResult:
     """One scenario, all its runs.
 
     Attributes:
+        file: The file it stands in, as the user gave it.
         source: Where the case comes from; empty when not said.
         runs: One for each column.
         skipped: Rows of the scenario that none of these combinations selects.
     """
 
     name: str
+    file: str
     description: str
     source: str
     runs: tuple[RunResult, ...]

@@ -1,4 +1,4 @@
-"""Two plain sentences about a result: what differs, and what cannot differ.
+"""Two plain sentences about results: what differs, and what cannot differ.
 
 They are made from what was observed, so they cannot say more than the runs have shown.
 """
@@ -6,67 +6,82 @@ They are made from what was observed, so they cannot say more than the runs have
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from simulator.reports.results import Row, ScenarioResult, Verdict
 
-_NAMED_MAX = 3
+_NAMED_MAX = 6
 
 
-def sentences(result: ScenarioResult) -> tuple[str, str]:
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """A row of one of several scenarios."""
+
+    result: ScenarioResult
+    row: Row
+    name: str
+
+    def differs(self, by: str) -> bool:
+        return self.row.differs(self.result.columns, by)
+
+
+def sentences(results: Sequence[ScenarioResult]) -> tuple[str, str]:
     """Return what differs between the persistences, and what cannot."""
-    rows = [row for row in result.rows if any(cell.facts or cell.problem for cell in row.cells)]
-    by_persistence = [row for row in rows if row.differs(result.columns, "persistence")]
-    same = [row for row in rows if row not in by_persistence]
-    names = list(dict.fromkeys(column.persistence for column in result.columns))
-    return (
-        _what_differs(rows, by_persistence, names),
-        _what_cannot(result, same, names),
-    )
+    outcomes = [
+        _Outcome(result, row, f"in {result.name}" if len(results) > 1 else f'"{row.title}"')
+        for result in results
+        for row in result.rows
+        if any(cell.facts or cell.problem for cell in row.cells)
+    ]
+    names = list(dict.fromkeys(one.persistence for result in results for one in result.columns))
+    differing = [outcome for outcome in outcomes if outcome.differs("persistence")]
+    same = [outcome for outcome in outcomes if outcome not in differing]
+    return _what_differs(len(outcomes), differing, names), _what_cannot(differing, same, names)
 
 
-def _what_differs(rows: Sequence[Row], differing: Sequence[Row], names: Sequence[str]) -> str:
+def _what_differs(count: int, differing: Sequence[_Outcome], names: Sequence[str]) -> str:
     if len(names) == 1:
         return f"Only the persistence {names[0]} was run, so there is nothing to compare it with."
     if not differing:
-        which = "the one outcome" if len(rows) == 1 else f"any of the {len(rows)} outcomes"
-        return f"{_listed(names)} do not differ in {which}."
+        which = "the one outcome" if count == 1 else f"any of the {count} outcomes"
+        return f"{_listed(names).capitalize()} do not differ in {which}."
     verb = "differs" if len(differing) == 1 else "differ"
     return (
-        f"{len(differing)} of {_outcomes(len(rows))} {verb} between {_listed(names)}: "
-        f"{_titles(differing)}."
+        f"{len(differing)} of {_outcomes(count)} {verb} between {_listed(names)}: "
+        f"{_named(differing)}."
     )
 
 
-def _what_cannot(result: ScenarioResult, same: Sequence[Row], names: Sequence[str]) -> str:
+def _what_cannot(
+    differing: Sequence[_Outcome], same: Sequence[_Outcome], names: Sequence[str]
+) -> str:
     if not same:
         return "Nothing was left to the kubelet's decision alone."
+    other = "outcome" if len(same) == 1 else _outcomes(len(same))
+    which = f"The other {other}" if differing else "They"
+    start = (
+        f"{which} cannot differ: there the kubelet of one version takes the same decision, "
+        "wherever its records are kept"
+    )
     if len(names) == 1:
         start = "What is seen follows from the decision of the kubelet"
-    else:
-        some = len(same) < len(result.rows)
-        other = "outcome" if len(same) == 1 else _outcomes(len(same))
-        which = f"The other {other}" if some else "They"
-        start = (
-            f"{which} cannot differ: there the kubelet of one version takes the same decision, "
-            "wherever its records are kept"
-        )
-    by_version = [row for row in same if row.differs(result.columns, "version")]
-    if len({column.version for column in result.columns}) == 1:
-        return f"{start}."
+    by_version = [outcome for outcome in same if outcome.differs("version")]
     if not by_version:
-        return f"{start}, and so do the other versions."
+        return f"{start}."
     verb = "changes" if len(by_version) == 1 else "change"
-    return f"{start}; {_titles(by_version)} {verb} with the version."
+    count = "one" if len(by_version) == 1 else str(len(by_version))
+    return f"{start}; {count} of them {verb} with the version: {_named(by_version)}."
 
 
 def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _titles(rows: Sequence[Row]) -> str:
-    titles = [f'"{row.title}"' for row in rows[:_NAMED_MAX]]
-    more = len(rows) - _NAMED_MAX
-    return ", ".join([*titles, f"{more} more"] if more > 0 else titles)
+def _named(outcomes: Sequence[_Outcome]) -> str:
+    """Name outcomes by their rows, or by their scenarios when there are several."""
+    names = list(dict.fromkeys(outcome.name for outcome in outcomes))
+    more = len(names) - _NAMED_MAX
+    return ", ".join([*names[:_NAMED_MAX], f"{more} more"] if more > 0 else names)
 
 
 def _outcomes(number: int) -> str:

@@ -9,7 +9,7 @@ from enum import Enum
 
 from simulator.config import API_VERSION
 from simulator.core.instants import format_duration
-from simulator.core.records import Stamped
+from simulator.core.records import Record, Stamped
 from simulator.reports.documents import Json
 from simulator.reports.results import RunResult, ScenarioResult
 
@@ -43,14 +43,17 @@ def _lines(name: str, run: RunResult) -> list[Json]:
 
 def _line(stamped: Stamped) -> Json:
     record = stamped.record
-    line: dict[str, Json] = {
+    return {
         "t": format_duration(stamped.at),
         "node": stamped.node,
         "type": type(record).__name__,
+        **record_fields(record),
     }
-    for field in fields(record):
-        line[_camel(field.name)] = _plain(getattr(record, field.name))
-    return line
+
+
+def record_fields(record: Record) -> dict[str, Json]:
+    """Return a record's own fields with their camelCase names."""
+    return {_camel(one.name): _plain(getattr(record, one.name)) for one in fields(record)}
 
 
 def _plain(value: object) -> Json:

@@ -1,0 +1,108 @@
+"""The verdict table for people."""
+
+from __future__ import annotations
+
+import re
+
+from simulator.reports.table import table_report
+from tests.reports.results import ALIKE, BY_PERSISTENCE, BY_VERSION, MESSAGE, UNHELD, result
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def report(*rows: object, width: int = 100, color: bool = False) -> str:
+    return table_report([result(*rows)], width=width, color=color)  # type: ignore[arg-type]
+
+
+def test_two_sentences_say_what_differs_and_what_cannot() -> None:
+    text = " ".join(report(ALIKE, BY_VERSION, BY_PERSISTENCE).split())
+
+    assert (
+        '1 of 3 outcomes differs between checkpoint and database: "after admit: pod second". '
+        "The other 2 outcomes cannot differ: there the kubelet of one version takes the same "
+        "decision, wherever its records are kept; one of them changes with the version: "
+        '"after reboot: pod trainer".'
+    ) in text
+
+
+def test_when_nothing_differs_the_sentences_say_so() -> None:
+    text = " ".join(report(ALIKE).split())
+
+    assert "Checkpoint and database do not differ in the one outcome. They cannot differ:" in text
+
+
+def test_differences_are_marked_in_text() -> None:
+    lines = report(ALIKE, BY_VERSION, BY_PERSISTENCE).splitlines()
+
+    [second] = [line for line in lines if line.startswith("after admit: pod second")] or [
+        line for line in lines if "gpu-2" in line
+    ]
+    assert second.count("!= gpu-2") == 2
+    assert second.endswith("persistence")
+    [version] = [line for line in lines if line.startswith("after reboot")]
+    assert version.endswith("version")
+
+
+def test_differences_are_marked_in_color_and_colors_change_no_text() -> None:
+    plain = report(ALIKE, BY_VERSION, BY_PERSISTENCE, UNHELD)
+    colored = report(ALIKE, BY_VERSION, BY_PERSISTENCE, UNHELD, color=True)
+
+    assert "\x1b[" not in plain
+    assert "\x1b[1;35m!= gpu-2" in colored
+    assert [line.rstrip() for line in ANSI.sub("", colored).splitlines()] == plain.splitlines()
+
+
+def test_what_is_only_observed_stands_in_parentheses() -> None:
+    assert "(gpu-0)" in report(BY_PERSISTENCE)
+
+
+def test_a_broken_expectation_says_broken_and_why() -> None:
+    text = report(UNHELD)
+
+    assert text.count("BROKEN") >= 3
+    assert '[a] the step "x" was never done' in text
+
+
+def test_a_long_text_stands_below_the_table_once() -> None:
+    text = " ".join(report(BY_VERSION).split())
+
+    assert text.count(f"[a] {MESSAGE}") == 1
+
+
+def test_no_line_is_wider_than_asked_for() -> None:
+    for width in (60, 80, 100, 140):
+        text = report(ALIKE, BY_VERSION, BY_PERSISTENCE, UNHELD, width=width)
+        assert max(map(len, text.splitlines())) <= width
+
+
+def test_columns_that_do_not_fit_go_to_another_block_of_whole_versions() -> None:
+    lines = report(ALIKE, width=60).splitlines()
+    versions = [line.split() for line in lines if line.strip().startswith("1.")]
+
+    assert versions == [["1.24.0", "1.24.0"], ["1.36.2", "1.36.2"]]
+
+
+def test_scenarios_of_one_file_share_a_table() -> None:
+    one, two = result(ALIKE, name="restart"), result(BY_PERSISTENCE, name="damage")
+    text = table_report([one, two], width=100, color=False)
+
+    assert text.count("DIFFERS BY") == 1
+    assert text.index("\nrestart:\n") < text.index("\ndamage:\n")
+    assert "1 of 2 outcomes differs between checkpoint and database: in damage." in text
+
+
+def test_scenarios_of_several_files_have_an_overview_at_the_end() -> None:
+    one = result(ALIKE, BY_VERSION, name="restart", file="a.yaml")
+    two = result(BY_PERSISTENCE, name="damage", file="b.yaml")
+    lines = table_report([one, two], width=100, color=False).splitlines()
+
+    assert lines[-5].split()[:3] == ["restart", "4", "8"]
+    assert lines[-4].split() == ["damage", "4", "2", "0", "1", "of", "1", "0", "of", "1"]
+    assert lines[-2].startswith("2 scenarios, 8 runs, 10 expectations held, 0 broken")
+
+
+def test_the_totals_count_what_was_observed_and_skipped() -> None:
+    assert report(ALIKE, BY_PERSISTENCE, UNHELD, width=140).splitlines()[-1] == (
+        "1 scenario, 4 runs, 8 expectations held, 2 broken, 2 only observed, "
+        "2 skipped: no combination selects them"
+    )
