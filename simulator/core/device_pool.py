@@ -120,12 +120,17 @@ class DevicePool:
         self.is_registered = self.has_unhealthy = True
 
     def hold(self, ids: Iterable[DeviceId]) -> None:
-        """Add a binding; reservations of its ids end, since somebody holds them now."""
+        """Add a binding; reservations of its ids end, since somebody holds them now.
+
+        An empty set of reservations ends too: the binding makes the resource count as in use.
+        """
         self.bindings += 1
+        reserved = self.reserved or {}
         for device in ids:
             self.held[device] = self.held.get(device, 0) + 1
-            if self.reserved:
-                self.reserved.pop(device, None)
+            reserved.pop(device, None)
+        if not reserved:
+            self.reserved = None
         self.taken |= self.slots_of(ids)
 
     def let_go(self, ids: Iterable[DeviceId]) -> None:

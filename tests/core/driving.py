@@ -120,7 +120,7 @@ class Rig:
     on_allocate: Callable[[AllocateCall], PluginReply] = allocate_ids
     on_preferred: Callable[[PreferredAllocationCall], PluginReply] = no_preference
     on_pre_start: Callable[[PreStartContainerCall], PluginReply] = started
-    meanwhile: Callable[[], None] | None = None
+    meanwhile: Callable[[], object] | None = None
     calls: list[PluginCall] = field(default_factory=list)
     file: bytes | None = None
     writes: list[bytes] = field(default_factory=list)
