@@ -35,10 +35,6 @@ class Controllers:
         self._failures: dict[str, int] = {}
         api.watch_pods(self._pod_changed)
 
-    def abandon(self, pod: ApiPod) -> None:
-        """Leave a pod without a replacement: the user deleted what controlled it."""
-        self._replaced.add(pod.uid)
-
     def _pod_changed(self, pod: ApiPod) -> None:
         spec = pod.spec
         ended = pod.deleted or pod.status.is_terminal

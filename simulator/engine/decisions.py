@@ -34,11 +34,11 @@ from simulator.engine.checkpoint_file import CheckpointFile
 from simulator.engine.database import Database
 from simulator.engine.faults import Op
 from simulator.engine.host import Host
-from simulator.engine.injection import Verdict
-from simulator.engine.plugin import CONNECTION_LOST, PluginStream
+from simulator.engine.plugin import CONNECTION_CLOSING, PluginStream
 from simulator.engine.timeline import Process
 
 T = TypeVar("T")
+ReplyT = TypeVar("ReplyT", StoreReply, PluginReply)
 
 _OPS: Final = {
     AllocateCall: Op.ALLOCATE,
@@ -131,79 +131,69 @@ class DecisionDriver:
 
     def _load(self, resume: Callable[[StoreReply], None]) -> None:
         database = self._database()
-        verdict = self._host.injector.begin(Op.LOAD)
-        self._after(
-            verdict,
-            lambda: database.load(
-                self._host.name,
-                self.process,
-                lambda reply: self._store_reply(verdict, reply, resume),
-            ),
+        self._call(
+            Op.LOAD,
+            lambda reply: database.load(self._host.name, self.process, reply),
+            failure=StoreFailed,
+            resume=resume,
         )
 
     def _commit(self, call: Commit, resume: Callable[[StoreReply], None]) -> None:
         database = self._database()
-        verdict = self._host.injector.begin(Op.COMMIT)
-        if verdict.error:
-            self.process.after(verdict.delay, lambda: resume(StoreFailed(verdict.error)))
-            return
-        self._after(
-            verdict,
-            lambda: database.commit(
-                self.process,
-                call.transitions,
-                lambda reply: self._store_reply(verdict, reply, resume),
-            ),
+        self._call(
+            Op.COMMIT,
+            lambda reply: database.commit(self.process, call.transitions, reply),
+            failure=StoreFailed,
+            resume=resume,
         )
-
-    def _after(self, verdict: Verdict, action: Callable[[], None]) -> None:
-        if verdict.hung or not self.process.is_alive():
-            return
-        if verdict.delay:
-            self.process.after(verdict.delay, action)
-        else:
-            action()
-
-    def _store_reply(
-        self, verdict: Verdict, reply: StoreReply, resume: Callable[[StoreReply], None]
-    ) -> None:
-        self._host.injector.end(verdict)
-        if self.process.is_alive():
-            resume(StoreFailed(verdict.error) if verdict.error else reply)
 
     def _call_plugin(self, call: PluginCall, resume: Callable[[PluginReply], None]) -> None:
         stream = self.owner.stream_of(call.resource)
-        verdict = self._host.injector.begin(
-            _OPS[type(call)], stream.plugin.spec.name if stream else ""
-        )
-        if not self.process.is_alive() or verdict.hung:
-            return
-        if stream is None or not stream.is_open:
-            self.process.after(verdict.delay, lambda: resume(CallFailed(CONNECTION_LOST)))
-        elif verdict.error:
-            failure = CallFailed(f"rpc error: code = Unknown desc = {verdict.error}")
-            self.process.after(verdict.delay, lambda: resume(failure))
-        else:
-            plugin = stream.plugin
-            self._after(
-                verdict,
-                lambda: plugin.call(call, lambda reply: self._plugin_reply(verdict, reply, resume)),
-            )
 
-    def _plugin_reply(
-        self, verdict: Verdict, reply: PluginReply, resume: Callable[[PluginReply], None]
+        def send(reply: Callable[[PluginReply], None]) -> None:
+            if stream is None or not stream.is_open:
+                reply(CallFailed(CONNECTION_CLOSING))
+            else:
+                stream.plugin.call(call, reply)
+
+        self._call(
+            _OPS[type(call)],
+            send,
+            failure=_rpc_failure,
+            resume=resume,
+            target=stream.plugin.spec.name if stream else "",
+        )
+
+    def _call(
+        self,
+        op: Op,
+        send: Callable[[Callable[[ReplyT], None]], None],
+        *,
+        failure: Callable[[str], ReplyT],
+        resume: Callable[[ReplyT], None],
+        target: str = "",
     ) -> None:
-        if not self.process.is_alive():
+        """Send a call, with the faults that strike before it and after its reply."""
+        begun = self._host.injector.begin(op, target)
+        if begun.hung:
             return
-        after = self._host.injector.end(verdict)
-        if not self.process.is_alive() or after.hung:
-            return
-        if after.error:
-            reply = CallFailed(f"rpc error: code = Unknown desc = {after.error}")
-        if after.delay:
-            self.process.after(after.delay, lambda: resume(reply))
+
+        def replied(reply: ReplyT) -> None:
+            if not self.process.is_alive():
+                return
+            ended = self._host.injector.end(begun)
+            if not ended.hung:
+                final = failure(ended.error) if ended.error else reply
+                self.process.delayed(ended.delay, lambda: resume(final))
+
+        if begun.error:
+            self.process.delayed(begun.delay, lambda: resume(failure(begun.error)))
         else:
-            resume(reply)
+            self.process.delayed(begun.delay, lambda: send(replied))
+
+
+def _rpc_failure(text: str) -> CallFailed:
+    return CallFailed(f"rpc error: code = Unknown desc = {text}")
 
 
 class _Task(Generic[T]):

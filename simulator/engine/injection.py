@@ -33,7 +33,7 @@ class Breakable(Protocol):
         ...
 
     def break_stream(self, plugin: str) -> None:
-        """End a plugin's stream."""
+        """End the stream of the plugin of this name, if there is one."""
         ...
 
 

@@ -62,7 +62,11 @@ class NodeInvariants:
         if kubelet is not None and kubelet.serving:
             found += [*self._unchanged(kubelet), *self._never_true(kubelet)]
             if not kubelet.driver.in_flight:
-                found += [*kubelet.manager.violations(), *self._rows(kubelet)]
+                found += [
+                    *kubelet.manager.violations(),
+                    *self._rows(kubelet),
+                    *self._refused(kubelet),
+                ]
         keys = {(each.invariant, each.detail) for each in found}
         new = [each for each in found if (each.invariant, each.detail) not in self._standing]
         self._standing = keys
@@ -178,11 +182,14 @@ class NodeInvariants:
                     f"the database {rows.get(key, ())}"
                 )
                 yield InvariantViolated("held equals rows", detail)
-        if node.reservations is Reservations.TRANSACTIONAL:
-            for local in kubelet.pods:
-                refused = local.stage is Stage.REJECTED and local.uid not in self._once_admitted
-                if refused and kubelet.manager.bindings_of(local.uid):
-                    yield InvariantViolated("refused holds nothing", f"{local.uid} holds devices")
+
+    def _refused(self, kubelet: Kubelet) -> Iterator[InvariantViolated]:
+        if self._node.reservations is not Reservations.TRANSACTIONAL:
+            return
+        for local in kubelet.pods:
+            refused = local.stage is Stage.REJECTED and local.uid not in self._once_admitted
+            if refused and kubelet.manager.bindings_of(local.uid):
+                yield InvariantViolated("refused holds nothing", f"{local.uid} holds devices")
 
 
 def _named(process: ContainerProcess) -> str:

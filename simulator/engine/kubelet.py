@@ -7,7 +7,7 @@ pod workers and the node status loop have modules of their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from simulator.config import CHECKPOINT_FILE_NAME
@@ -168,35 +168,37 @@ class Kubelet:
 
     # Plugins
 
-    def register(self, stream: PluginStream) -> bool:
+    def register(self, stream: PluginStream, answered: Callable[[bool], None]) -> None:
         """Register a plugin; the newest registration of a resource wins (S1.12, S1.14)."""
+        verdict = self._host.injector.begin(Op.REGISTER, stream.plugin.spec.name)
+
+        def answer() -> None:
+            accepted = not verdict.hung and self._register(stream, verdict.error)
+            self._host.injector.end(verdict)
+            if self.process.is_alive():
+                answered(accepted)
+
+        self.process.delayed(verdict.delay, answer)
+
+    def _register(self, stream: PluginStream, error: str) -> bool:
         spec = stream.plugin.spec
-        verdict = self._host.injector.begin(Op.REGISTER, spec.name)
-        if not self.process.is_alive() or verdict.hung:
-            return False
         try:
-            resource = accept_registration(
-                version=DEVICE_PLUGIN_VERSION, resource_name=spec.resource
-            )
-        except RegistrationError as error:
-            self._host.emit(RegistrationRefused(spec.resource, str(error)))
-            return False
-        if verdict.error:
-            self._host.emit(RegistrationRefused(resource, verdict.error))
+            accept_registration(version=DEVICE_PLUGIN_VERSION, resource_name=spec.resource)
+        except RegistrationError as refusal:
+            error = str(refusal)
+        if error:
+            self._host.emit(RegistrationRefused(spec.resource, error))
             return False
         self.driver.refresh()
         options = PluginOptions(spec.pre_start_required, spec.preferred_allocation)
-        self._registrations[stream] = self.manager.register(resource, options)
-        self._streams[resource] = stream
+        self._registrations[stream] = self.manager.register(spec.resource, options)
+        self._streams[spec.resource] = stream
         self.drain()
-        self._host.injector.end(verdict)
-        return self.process.is_alive()
+        return True
 
     def receive_devices(self, stream: PluginStream, devices: Sequence[Device]) -> None:
         """Fold in a ListAndWatch message; pods that wait for devices are asked again (S1.18)."""
         verdict = self._host.injector.begin(Op.LIST_AND_WATCH, stream.plugin.spec.name)
-        if not self.process.is_alive() or not stream.is_open or verdict.hung:
-            return
 
         def done(_: str) -> None:
             stream.listed = True
@@ -204,19 +206,28 @@ class Kubelet:
             if self.process.is_alive():
                 self._admission.ask_again()
 
-        self.driver.run_store(self.manager.report_devices(stream.resource, devices), done)
+        def fold() -> None:
+            if stream.is_open:
+                self.driver.run_store(self.manager.report_devices(stream.resource, devices), done)
+
+        if verdict.error:
+            stream.plugin.break_stream()
+        elif not verdict.hung:
+            self.process.delayed(verdict.delay, fold)
 
     def end_stream(self, stream: PluginStream) -> None:
         """A stream has ended; up to 1.36 the newest plugin of that name is cut off (S1.22)."""
         resource = stream.resource
         current = self._streams.get(resource)
         own = self._behavior.disconnect_match is DisconnectMatch.OWN_ENDPOINT
-        if current is not None and (current is stream or not own):
+        is_cut = current is not None and (current is stream or not own)
+        if is_cut:
             del self._streams[resource]
-            current.cut()
         self.driver.refresh()
         self.manager.disconnect(resource, self._registrations.pop(stream, None))
         self.drain()
+        if current is not None and is_cut:
+            current.cut()
 
     # Pods
 

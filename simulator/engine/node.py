@@ -314,8 +314,9 @@ class Node:
             self._power.after(restart_after, plugin.start)
 
     def break_stream(self, plugin: str) -> None:
-        """End a plugin's stream."""
-        self.plugins[plugin].break_stream()
+        """End the stream of the plugin of this name, if there is one."""
+        if plugin in self.plugins:
+            self.plugins[plugin].break_stream()
 
     def damage_checkpoint(self, action: FileAction, content: bytes | None) -> None:
         """Do something to the checkpoint file behind the kubelet's back."""

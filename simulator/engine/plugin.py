@@ -30,6 +30,9 @@ from simulator.engine.spec import PluginSpec
 from simulator.engine.timeline import Process, Timeline
 
 CONNECTION_REFUSED: Final = "rpc error: code = Unavailable desc = connection refused"
+CONNECTION_CLOSING: Final = (
+    "rpc error: code = Canceled desc = grpc: the client connection is closing"
+)
 CONNECTION_LOST: Final = "rpc error: code = Unavailable desc = error reading from server: EOF"
 
 
@@ -53,13 +56,14 @@ class PluginStream:
     def cut(self) -> None:
         """Close the connection from the kubelet's side; the plugin is not told (S1.22)."""
         self.is_open = False
+        self.plugin.lose_calls(CONNECTION_CLOSING)
 
 
 class KubeletSocket(Protocol):
     """What a plugin can reach of a running kubelet."""
 
-    def register(self, stream: PluginStream) -> bool:
-        """Register (S1.12); False when the request is refused."""
+    def register(self, stream: PluginStream, answered: Callable[[bool], None]) -> None:
+        """Register (S1.12); the answer is False when the request is refused."""
         ...
 
     def receive_devices(self, stream: PluginStream, devices: Sequence[Device]) -> None:
@@ -112,11 +116,6 @@ class Plugin:
         self._has_served = False
 
     @property
-    def running(self) -> bool:
-        """Whether the process runs."""
-        return self._process is not None
-
-    @property
     def registered(self) -> bool:
         """Whether a kubelet reads its stream."""
         return self.stream is not None and self.stream.is_open
@@ -138,7 +137,7 @@ class Plugin:
         if self._process is None:
             self._process = Process(self._timeline)
             self._has_served = False
-        self._hanging = False
+        self.refused = False
         if not self.registered:
             self._register_soon(Duration(0))
 
@@ -222,6 +221,14 @@ class Plugin:
         else:
             self._process.after(self._latency(call), lambda: self._answer(number, call))
 
+    def lose_calls(self, error: str) -> None:
+        """Fail the calls under way."""
+        losses = list(self._losses.values())
+        self._losses.clear()
+        self._unanswered.clear()
+        for reply in losses:
+            reply(CallFailed(error))
+
     def answer(self, call: PluginCall) -> PluginReply:
         """Return the reply that this plugin gives to `call`."""
         spec = self.spec
@@ -268,11 +275,7 @@ class Plugin:
         self._process = None
         self._hanging = False
         self._waits_for_kubelet = False
-        self._unanswered.clear()
-        losses = list(self._losses.values())
-        self._losses.clear()
-        for reply in losses:
-            reply(CallFailed(CONNECTION_LOST))
+        self.lose_calls(CONNECTION_LOST)
 
     def _register_soon(self, delay: Duration) -> None:
         if self._process is not None:
@@ -288,7 +291,9 @@ class Plugin:
         self._waits_for_kubelet = False
         self._has_served = True
         stream = PluginStream(self)
-        accepted = kubelet.register(stream)
+        kubelet.register(stream, lambda accepted: self._registered(stream, accepted=accepted))
+
+    def _registered(self, stream: PluginStream, *, accepted: bool) -> None:
         self.refused = not accepted
         if accepted and self._process is not None:
             self.stream = stream

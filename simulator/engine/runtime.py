@@ -114,10 +114,6 @@ class Runtime:
         """Return the pods that have containers or a sandbox."""
         return list(self._containers)
 
-    def containers(self, pod: PodUid) -> list[ContainerProcess]:
-        """Return the pod's containers, oldest first."""
-        return list(self._containers.get(pod, ()))
-
     def current(self, pod: PodUid, container: ContainerName) -> ContainerProcess | None:
         """Return the newest instance of a container."""
         for process in reversed(self._containers.get(pod, ())):

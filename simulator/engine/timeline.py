@@ -86,9 +86,12 @@ class Process:
         """Do `action` after `span`, if the process then still runs."""
         self._timeline.call_after(span, lambda: self._run(action))
 
-    def at(self, at: Instant, action: Callable[[], None]) -> None:
-        """Do `action` at `at`, if the process then still runs."""
-        self._timeline.call_at(at, lambda: self._run(action))
+    def delayed(self, span: Duration, action: Callable[[], None]) -> None:
+        """Do `action` after `span`, and without any delay at once, if the process runs."""
+        if span:
+            self.after(span, action)
+        else:
+            self._run(action)
 
     def _run(self, action: Callable[[], None]) -> None:
         if self._alive:
