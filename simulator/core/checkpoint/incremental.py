@@ -55,10 +55,6 @@ class CheckpointRenderer:
         self._registered_rendered = b""
         self._registered_dumped = b""
 
-    def __len__(self) -> int:
-        """Return the number of entries."""
-        return len(self._rendered)
-
     def put(self, bindings: Iterable[DeviceBinding]) -> None:
         """Add entries, or replace those of the same pod, container and resource."""
         for binding in bindings:
@@ -74,13 +70,6 @@ class CheckpointRenderer:
             for key in self._keys_of.pop(pod, ()):
                 del self._rendered[key], self._dumped[key]
                 self._new.pop(key, None)
-
-    def clear(self) -> None:
-        """Drop all entries."""
-        self._rendered.clear()
-        self._dumped.clear()
-        self._new.clear()
-        self._keys_of.clear()
 
     def render(self, registered: Sequence[tuple[ResourceName, Sequence[DeviceId]]]) -> bytes:
         """Return the file's bytes.
