@@ -158,7 +158,13 @@ class _Picking:
         return self.state.pool(self.request.resource)
 
     def take(self, tier: Sequence[DeviceId]) -> bool:
-        """Reserve ids of a tier until enough are taken; tell whether they are (step G)."""
+        """Reserve ids of a tier until enough are taken; tell whether they are (step G).
+
+        From the first tier on the resource has a set of allocated ids, be it empty; where a later
+        tier crashes for want of it, an empty tier does not bring it back.
+        """
+        if not tier and self.has_begun and self.state.behavior.rebuild_during_preference_crashes:
+            return False
         self._require_set(tier)
         count = min(self.needed, len(tier))
         request = self.request

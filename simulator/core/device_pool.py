@@ -134,13 +134,13 @@ class DevicePool:
         self.taken |= self.slots_of(ids)
 
     def let_go(self, ids: Iterable[DeviceId]) -> None:
-        """Remove a binding."""
+        """Remove a binding; an id that is held is never reserved beside (`hold`, `reserve`)."""
         self.bindings -= 1
         for device in ids:
             count = self.held.pop(device) - 1
             if count:
                 self.held[device] = count
-            elif device not in (self.reserved or ()):
+            else:
                 self.taken &= ~self.slots_of((device,))
 
     def reserve(self, ids: Iterable[DeviceId]) -> Sequence[DeviceId]:

@@ -7,19 +7,13 @@ from dataclasses import dataclass
 import pytest
 
 from simulator.core.allocation import devices_to_allocate
-from simulator.core.behavior import Behavior, Readmission, Reservations
 from simulator.core.calls import PreferredAllocationCall, PreferredAllocationReply
-from simulator.core.choices import SortedChoices
 from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.endpoints import PluginOptions
-from simulator.core.facts import KubeletFacts
-from simulator.core.inventory import Inventory
-from simulator.core.machine import Machine, TopologyOptions
 from simulator.core.manager_state import ContainerRequest, ManagerState
-from simulator.core.persistence.database import DatabasePersistence
-from simulator.core.pod_devices import PodDevices
 from simulator.core.pods import ContainerName
-from simulator.core.transitions import DeviceBinding, NodeName
+from simulator.core.transitions import DeviceBinding
+from tests.core.bare_state import bare_state
 from tests.core.driving import GPU, MAIN, pod
 from tests.core.hint_notation import devices, hint, ids
 
@@ -38,22 +32,9 @@ def named(*numbers: int) -> tuple[DeviceId, ...]:
 
 def state_with(listed: str, mask: str, *, preferred: bool) -> ManagerState:
     """Return a device manager's state: devices listed, nothing bound, a hint stored."""
-    inventory = Inventory()
-    state = ManagerState(
-        node=NodeName("n0"),
-        behavior=Behavior(),
-        persistence=DatabasePersistence(),
-        facts=KubeletFacts(sources_ready=True),
-        machine=Machine(),
-        topology=TopologyOptions(),
-        choices=SortedChoices(),
-        readmission=Readmission.UPSTREAM,
-        reservations=Reservations.UPSTREAM,
-        inventory=inventory,
-        pod_devices=PodDevices(inventory),
-    )
-    inventory.connect(GPU, PluginOptions(preferred_allocation=preferred))
-    inventory.pool(GPU).fold(tuple(devices(listed).values()), state.behavior)
+    state = bare_state()
+    state.inventory.connect(GPU, PluginOptions(preferred_allocation=preferred))
+    state.pool(GPU).fold(tuple(devices(listed).values()), state.behavior)
     state.hints[POD.uid] = {MAIN: hint(f"{mask}P")}
     return state
 

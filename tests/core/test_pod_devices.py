@@ -53,3 +53,17 @@ def test_grouping_and_ungrouping_keep_the_nodes_of_every_device() -> None:
 def test_devices_without_topology_were_recorded_under_node_0_in_1_20() -> None:
     """R102, 1.20.2/DIFFERENCES 7."""
     assert group_by_numa(ids("dev3"), {DeviceId("dev3"): ()}, NumaNode(0)) == {0: ("dev3",)}
+
+
+def test_the_owner_of_an_id_is_sought_in_any_resource() -> None:
+    """S9.6: two resources that use one id mislead the kubelet; here the elder owner is meant."""
+    found, active = PodDevices(Inventory()), ActivePods()
+    pods = [PodUid("elder"), PodUid("younger")]
+    for uid, resource in zip(pods, (R1, ResourceName("resource2")), strict=True):
+        found.insert(DeviceBinding(uid, CONTAINER, resource, ON_TWO_NODES, b""), active)
+
+    assert found.owner(DEV1) == "elder"
+    found.remove_pod(pods[0])
+    assert found.owner(DEV1) == "younger"
+    found.remove_pod(pods[1])
+    assert found.owner(DEV1) is None
