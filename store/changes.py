@@ -43,10 +43,16 @@ STANDING_NAMES: Final = {number: standing for standing, number in STANDINGS.item
 
 def bindings_line(bindings: tuple[DeviceBinding, ...]) -> str:
     """Say which container got which devices: `main example.com/gpu=gpu-0,gpu-1`."""
-    return "; ".join(
-        f"{binding.container} {binding.resource}={','.join(device_ids(binding.devices))}"
-        for binding in bindings
-    )
+    if len(bindings) == 1:
+        return _binding_line(bindings[0])
+    return "; ".join(map(_binding_line, bindings))
+
+
+def _binding_line(binding: DeviceBinding) -> str:
+    groups = binding.devices.values()
+    if len(groups) == 1 and len(ids := next(iter(groups))) == 1:
+        return f"{binding.container} {binding.resource}={ids[0]}"
+    return f"{binding.container} {binding.resource}={','.join(device_ids(binding.devices))}"
 
 
 def reported_line(report: DevicesReported) -> str:

@@ -4,21 +4,28 @@ An admission must not read the database: it would cost more than the rows it add
 of a database keeps, for every node it has touched, the keys of what is there: pods with their
 holdings, devices, containers. Entries are loaded from the database when a node is first touched,
 changed with every planned transition, and dropped when a batch fails, so that the next one loads
-the truth again. Pods that ended are not kept; whoever meets one again looks it up.
+the truth again. Of pods that ended only uids are kept.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from sqlalchemy import Connection, func, select
 
-from simulator.core.devices import Device, DeviceId, NumaNode
-from simulator.core.pods import ContainerName, PodUid
+from simulator.core.devices import DeviceId, NumaNode
+from simulator.core.instants import HOUR
+from simulator.core.pods import PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from store import tables as t
 from store.live_rows import live_holdings, live_pods
+
+SEGMENT_LENGTH: Final = HOUR
+SEGMENT_CHANGES_MAX: Final = 65_536
+"""A segment of the history ends after this span or this many changes."""
 
 
 def numa_text(nodes: tuple[NumaNode, ...] | None) -> str | None:
@@ -31,57 +38,34 @@ def numa_nodes(text: str | None) -> tuple[NumaNode, ...] | None:
     return None if text is None else tuple(NumaNode(int(part)) for part in text.split(",") if part)
 
 
-@dataclass(slots=True)
-class DeviceEntry:
-    """A device's key and what a report can change."""
+DeviceFacts = tuple[int | None, str | None, str | None]
+"""Slot, health and NUMA nodes of a device, as its row has them."""
 
-    id: int
-    slot: int | None = None
-    health: str | None = None
-    numa_nodes: str | None = None
-
-    def differs_from(self, device: Device) -> bool:
-        """Tell whether a plugin says something new of the device."""
-        return (self.health, self.numa_nodes) != (device.health, numa_text(device.topology))
-
-    def follow(self, device: Device) -> None:
-        """Take over what a plugin says of the device."""
-        self.health, self.numa_nodes = device.health, numa_text(device.topology)
+UNKNOWN: Final[DeviceFacts] = (None, None, None)
 
 
 @dataclass(slots=True)
 class ResourceEntry:
-    """A resource's key and its devices."""
-
-    id: int
-    registered: bool
-    devices: dict[DeviceId, DeviceEntry] = field(default_factory=dict)
-
-    def next_slot(self) -> int:
-        """Return the slot after the last one."""
-        slots = (device.slot for device in self.devices.values() if device.slot is not None)
-        return max(slots, default=-1) + 1
-
-
-@dataclass(slots=True, eq=False)
-class PodEntry:
-    """A pod that is part of its node's state.
+    """A resource and its devices.
 
     Attributes:
-        row: namespace, name, standing, reason, message, holds_devices, ended_revision.
-        containers: Name to ordinal.
-        holdings: Device key to holding key.
-        bound: Container ordinal and resource key of every binding.
+        keys: Device to its key.
+        facts: Device to what a report can change.
     """
 
     id: int
-    row: PodRow
-    containers: dict[ContainerName, int] = field(default_factory=dict)
-    holdings: dict[int, int] = field(default_factory=dict)
-    bound: set[tuple[int, int]] = field(default_factory=set)
+    registered: bool
+    keys: dict[DeviceId, int] = field(default_factory=dict)
+    facts: dict[DeviceId, DeviceFacts] = field(default_factory=dict)
+
+    def listed(self) -> list[DeviceId]:
+        """Return the devices that the plugin lists."""
+        return [id_ for id_, (slot, _, _) in self.facts.items() if slot is not None]
 
 
-PodRow = tuple[str, str, int, str, str, bool, int | None]
+PodRuns = tuple[int, ...]
+"""A pod that is part of its node's state: its key, then the first and last key of each run of
+holdings. All else of a pod is read when it is needed, which is rarely."""
 
 
 @dataclass(slots=True, eq=False)
@@ -89,8 +73,9 @@ class NodeEntry:
     """A node.
 
     Attributes:
-        ended: Uids of pods that this writer saw ending.
-        disputes: Device key to holding keys of disputed holdings, oldest first.
+        disputed: Whether a holding may be disputed.
+        touched, alone: The last part of a batch in which something was planned for this node, and
+            in which that must stay alone.
     """
 
     id: int
@@ -100,9 +85,10 @@ class NodeEntry:
     boot_id: str = ""
     generation: int = 0
     resources: dict[ResourceName, ResourceEntry] = field(default_factory=dict)
-    pods: dict[PodUid, PodEntry] = field(default_factory=dict)
-    ended: set[PodUid] = field(default_factory=set)
-    disputes: dict[int, list[int]] = field(default_factory=dict)
+    pods: dict[PodUid, PodRuns] = field(default_factory=dict)
+    disputed: bool = False
+    touched: int = 0
+    alone: int = 0
 
 
 @dataclass(slots=True)
@@ -117,7 +103,7 @@ class Keys:
     pod: int
     holding: int
     segment_revision: int
-    segment_started: int
+    segment_end: int
 
 
 def read_keys(connection: Connection) -> Keys:
@@ -138,7 +124,7 @@ def read_keys(connection: Connection) -> Keys:
         pod=last("id", "pod"),
         holding=last("id", "device_holding"),
         segment_revision=segment.first_revision if segment else 0,
-        segment_started=segment.started_at if segment else 0,
+        segment_end=segment.started_at + SEGMENT_LENGTH if segment else 0,
     )
 
 
@@ -161,49 +147,6 @@ def read_node(connection: Connection, name: NodeName) -> NodeEntry | None:
     return node
 
 
-def revive(connection: Connection, node: NodeEntry, uid: PodUid) -> PodEntry | None:
-    """Read a pod that has ended; None when the database does not know it."""
-    pod = connection.execute(
-        select(t.pod).where(t.pod.c.node_id == node.id, t.pod.c.uid == uid)
-    ).one_or_none()
-    if pod is None:
-        return None
-    containers = connection.execute(
-        select(t.container.c.name, t.container.c.ordinal).where(t.container.c.pod_id == pod.id)
-    ).all()
-    return PodEntry(pod.id, tuple(pod[3:]), {row.name: row.ordinal for row in containers})
-
-
-@dataclass(frozen=True, slots=True)
-class BoundDevice:
-    """A device of a pod and one container (ordinal) and resource (key) it is bound to."""
-
-    device_id: int
-    holding_id: int
-    key: tuple[int, int]
-
-
-def read_bound(connection: Connection, pod: PodEntry) -> list[BoundDevice]:
-    """Read which containers have the devices that a pod holds."""
-    query = (
-        select(
-            t.device_holding.c.device_id,
-            t.device_binding.c.holding_id,
-            t.device_binding.c.container,
-            t.device.c.resource_id,
-        )
-        .distinct()
-        .join(t.device_holding, t.device_holding.c.id == t.device_binding.c.holding_id)
-        .join(t.device, t.device.c.id == t.device_holding.c.device_id)
-        .where(t.device_binding.c.holding_id.in_(pod.holdings.values()))
-        .order_by(t.device_binding.c.holding_id, t.device_binding.c.container)
-    )
-    return [
-        BoundDevice(device_id, holding_id, (container, resource_id))
-        for device_id, holding_id, container, resource_id in connection.execute(query)
-    ]
-
-
 def _read_devices(connection: Connection, node: NodeEntry) -> None:
     by_id: dict[int, ResourceEntry] = {}
     for row in connection.execute(select(t.resource).where(t.resource.c.node_id == node.id)):
@@ -221,25 +164,29 @@ def _read_devices(connection: Connection, node: NodeEntry) -> None:
         .where(t.resource.c.node_id == node.id)
         .order_by(t.device.c.id)
     )
-    for resource_id, identifier, *known in devices:
-        by_id[resource_id].devices[identifier] = DeviceEntry(*known)
+    for resource_id, identifier, key, *facts in devices:
+        by_id[resource_id].keys[identifier] = key
+        by_id[resource_id].facts[identifier] = tuple(facts)
 
 
 def _read_pods(connection: Connection, node: NodeEntry) -> None:
-    by_id: dict[int, PodEntry] = {}
-    live = live_pods(node.id)
-    pods = select(t.pod).join(live, live.c.pod_id == t.pod.c.id).order_by(t.pod.c.id)
-    for pod in connection.execute(pods):
-        by_id[pod.id] = node.pods[pod.uid] = PodEntry(pod.id, tuple(pod[3:]))
-    containers = select(t.container).join(live, live.c.pod_id == t.container.c.pod_id)
-    for container in connection.execute(containers):
-        by_id[container.pod_id].containers[container.name] = container.ordinal
     holding = live_holdings(node.id)
+    held: dict[int, list[int]] = {}
     for row in connection.execute(select(holding).order_by(holding.c.id)):
-        by_id[row.pod_id].holdings[row.device_id] = row.id
-        if row.disputed:
-            node.disputes.setdefault(row.device_id, []).append(row.id)
-    response = t.allocate_response
-    bound = select(response).join(live, live.c.pod_id == response.c.pod_id)
-    for row in connection.execute(bound):
-        by_id[row.pod_id].bound.add((row.container, row.resource_id))
+        held.setdefault(row.pod_id, []).append(row.id)
+        node.disputed = node.disputed or row.disputed
+    live = live_pods(node.id)
+    pods = select(t.pod.c.id, t.pod.c.uid).join(live, live.c.pod_id == t.pod.c.id)
+    for key, uid in connection.execute(pods.order_by(t.pod.c.id)):
+        node.pods[uid] = runs_of(key, held.get(key, ()))
+
+
+def runs_of(key: int, holdings: Iterable[int]) -> PodRuns:
+    """Return the runs of ascending holding keys."""
+    runs: list[int] = [key]
+    for holding in holdings:
+        if len(runs) > 1 and runs[-1] == holding - 1:
+            runs[-1] = holding
+        else:
+            runs += (holding, holding)
+    return tuple(runs)

@@ -13,41 +13,68 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from simulator.core.instants import HOUR, Instant
+from simulator.core.devices import DeviceId
+from simulator.core.instants import Instant
 from simulator.core.pods import PodUid
+from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName, Transition
 from simulator.ports import Committed
 from store.changes import KINDS, detail_of
-from store.node_entries import Keys, NodeEntry, read_keys, read_node
-from store.statements import Writes, compiled
-
-SEGMENT_LENGTH: Final = HOUR
-SEGMENT_CHANGES_MAX: Final = 65_536
-"""A segment of the history ends after this span or this many changes."""
+from store.node_entries import (
+    SEGMENT_CHANGES_MAX,
+    SEGMENT_LENGTH,
+    Keys,
+    NodeEntry,
+    read_keys,
+    read_node,
+)
+from store.statements import RunMany, Writes, compiled
 
 PodKey = tuple[PodUid, int]
 """A pod's uid and its key."""
 
 
-class Plan:
-    """Rows of one batch, and the writer's memory of the nodes behind them."""
+ENDED_PODS_MAX: Final = 65_536
 
-    def __init__(self, connection: Connection) -> None:
+
+class Plan:
+    """Rows of one batch, and the writer's memory of the nodes behind them.
+
+    Attributes:
+        at: The instant of the transition that is planned.
+        careful: Whether to look up every pod that is not known to be part of its node's state.
+        ended: Uids of pods that this writer saw ending, the latest ones; one that is forgotten and
+            comes back makes its batch run again.
+        contested: Pod, resource and device of holdings that an import under way disputes.
+    """
+
+    def __init__(self, connection: Connection, run: RunMany) -> None:
+        """Begin with what the database says.
+
+        Args:
+            connection: For reading, inside the transaction in which the rows are written.
+            run: Executes a statement once for each row.
+        """
         self.connection = connection
+        self._run = run
         self._statements = compiled(connection.dialect)
         self.writes = Writes()
         self.keys = read_keys(connection)
         self.careful = False
-        self._nodes: dict[NodeName, NodeEntry] = {}
+        self.ended: set[PodUid] = set()
+        self.contested: set[tuple[PodUid, ResourceName, DeviceId]] = set()
+        self.nodes: dict[NodeName, NodeEntry] = {}
+        self.at = Instant(0)
+        self._part = 1
         self._revisions: dict[int, int] = {}
 
     def node(self, name: NodeName) -> NodeEntry | None:
         """Return what is known of a node, None for an unknown one."""
-        node = self._nodes.get(name)
+        node = self.nodes.get(name)
         if node is None:
             node = read_node(self.connection, name)
             if node is not None:
-                self._nodes[name] = node
+                self.nodes[name] = node
         return node
 
     def node_or_new(self, name: NodeName) -> NodeEntry:
@@ -55,36 +82,62 @@ class Plan:
         node = self.node(name)
         if node is None:
             self.keys.node += 1
-            node = self._nodes[name] = NodeEntry(self.keys.node, name, 0)
+            node = self.nodes[name] = NodeEntry(self.keys.node, name, 0)
             self.writes.nodes.append((node.id, name, 0))
         return node
 
     def forget(self, names: Iterable[NodeName], keys: Keys) -> None:
         """Drop everything planned since `keys` were taken; these nodes were planned for."""
         for name in names:
-            self._nodes.pop(name, None)
+            self.nodes.pop(name, None)
         self.keys = copy.copy(keys)
         self.writes = Writes()
+        self.contested = set()
         self._revisions.clear()
 
+    def among_others(self, node: NodeEntry) -> None:
+        """Plan for a node what may be written together with what other pods of it do."""
+        if node.alone == self._part:
+            self.flush()
+        node.touched = self._part
+
+    def alone(self, node: NodeEntry) -> None:
+        """Plan for a node what must be written after and before all else that it does."""
+        if node.touched == self._part:
+            self.flush()
+        node.touched = node.alone = self._part
+
+    def let_read(self, node: NodeEntry) -> None:
+        """Write what was planned for a node, so that it can be read, and go on alone."""
+        self.flush()
+        node.touched = node.alone = self._part
+
+    def remember_end(self, uid: PodUid) -> None:
+        """Remember that a pod has a row though it is not part of its node's state."""
+        if len(self.ended) >= ENDED_PODS_MAX:
+            self.ended.clear()
+        self.ended.add(uid)
+
     def flush(self) -> None:
-        """Write the rows that wait."""
+        """Write the rows that wait: what is planned later comes after them."""
+        self._part += 1
         if self._revisions:
             self.writes.node_updates.extend((rev, key) for key, rev in self._revisions.items())
             self._revisions.clear()
-        self.writes.run(self.connection, self._statements)
+        self.writes.run(self._run, self._statements)
 
     def next_revision(self, node: NodeEntry, at: Instant) -> int:
         """Take the next revision for a change of `node`."""
+        self.at = at
         keys = self.keys
         keys.revision += 1
         revision = node.revision = self._revisions[node.id] = keys.revision
         if (
-            not keys.segment_started <= at < keys.segment_started + SEGMENT_LENGTH
+            at >= keys.segment_end
             or revision - keys.segment_revision >= SEGMENT_CHANGES_MAX
             or not keys.segment_revision
         ):
-            keys.segment_revision, keys.segment_started = revision, at
+            keys.segment_revision, keys.segment_end = revision, at + SEGMENT_LENGTH
             self.writes.segments.append((revision, at))
         return revision
 

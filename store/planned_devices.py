@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from simulator.core.devices import DeviceId
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DevicesReported, NodeBooted, ResourceRemoved
 from simulator.ports import Committed
-from store.node_entries import DeviceEntry, NodeEntry, ResourceEntry
+from store.node_entries import UNKNOWN, DeviceFacts, NodeEntry, ResourceEntry, numa_text
 from store.plan import Plan
 
 
 def plan_boot(plan: Plan, booted: NodeBooted) -> Committed:
     """Begin a new boot of the node."""
     node = plan.node_or_new(booted.node)
+    plan.alone(node)
     if node.boot is not None and node.boot_id == booted.boot_id:
         return Committed(node.revision)
     revision = plan.next_revision(node, booted.at)
@@ -26,34 +29,28 @@ def plan_boot(plan: Plan, booted: NodeBooted) -> Committed:
 def plan_report(plan: Plan, report: DevicesReported) -> Committed:
     """Fold in the list of a plugin: only what differs becomes a row."""
     node = plan.node_or_new(report.node)
+    plan.alone(node)
     resource = known_resource(plan, node, report.resource)
     reported = {device.id: device for device in report.devices}
-    revision = node.revision
-    changed: list[DeviceEntry] = []
-    for id_, entry in resource.devices.items():
-        if entry.slot is not None and id_ not in reported:
-            entry.slot = None
-            changed.append(entry)
-    slot = resource.next_slot()
-    added: list[tuple[DeviceId, DeviceEntry]] = []
+    changed: dict[DeviceId, DeviceFacts] = {}
+    slots = [-1]
+    for id_, (slot, health, numa_nodes) in resource.facts.items():
+        if id_ not in reported:
+            changed[id_] = (None, health, numa_nodes)
+        elif slot is not None:
+            slots.append(slot)
+    next_slot = max(slots) + 1
     for id_, device in reported.items():
-        known = resource.devices.get(id_)
-        if known is None:
-            plan.keys.device += 1
-            known = resource.devices[id_] = DeviceEntry(plan.keys.device)
-            added.append((id_, known))
-        elif known.slot is None or known.differs_from(device):
-            changed.append(known)
-        known.follow(device)
-        if known.slot is None:
-            known.slot = slot
-            slot += 1
-    if resource.registered and not changed and not added:
-        return Committed(revision)
+        slot = resource.facts.get(id_, UNKNOWN)[0]
+        if slot is None:
+            slot = next_slot
+            next_slot += 1
+        changed[id_] = (slot, device.health, numa_text(device.topology))
+    if resource.registered and not _differs(resource, changed):
+        return Committed(node.revision)
     revision = plan.next_revision(node, report.at)
     register(plan, resource)
-    insert_devices(plan, resource, added, revision)
-    update_devices(plan, changed, revision)
+    follow(plan, resource, changed, revision)
     return plan.record(node, revision, report, ())
 
 
@@ -63,12 +60,11 @@ def plan_removal(plan: Plan, removed: ResourceRemoved) -> Committed:
     resource = node.resources.get(removed.resource) if node else None
     if node is None or resource is None or not resource.registered:
         return Committed(node.revision if node else 0)
+    plan.alone(node)
     revision = plan.next_revision(node, removed.at)
     register(plan, resource, registered=False)
-    listed = [entry for entry in resource.devices.values() if entry.slot is not None]
-    for entry in listed:
-        entry.slot = None
-    update_devices(plan, listed, revision)
+    unlisted = {id_: (None, *resource.facts[id_][1:]) for id_ in resource.listed()}
+    follow(plan, resource, unlisted, revision)
     return plan.record(node, revision, removed, ())
 
 
@@ -82,14 +78,11 @@ def known_resource(plan: Plan, node: NodeEntry, name: ResourceName) -> ResourceE
     return resource
 
 
-def known_device(plan: Plan, resource: ResourceEntry, id_: DeviceId, revision: int) -> DeviceEntry:
-    """Return a resource's device, made, unlisted, if it is unknown."""
-    device = resource.devices.get(id_)
-    if device is None:
-        plan.keys.device += 1
-        device = resource.devices[id_] = DeviceEntry(plan.keys.device)
-        insert_devices(plan, resource, [(id_, device)], revision)
-    return device
+def known_device(plan: Plan, resource: ResourceEntry, id_: DeviceId, revision: int) -> int:
+    """Return a device's key, made, unlisted, if it is unknown."""
+    if id_ not in resource.keys:
+        follow(plan, resource, {id_: UNKNOWN}, revision)
+    return resource.keys[id_]
 
 
 def register(plan: Plan, resource: ResourceEntry, *, registered: bool = True) -> None:
@@ -99,28 +92,21 @@ def register(plan: Plan, resource: ResourceEntry, *, registered: bool = True) ->
         plan.writes.resource_updates.append((registered, resource.id))
 
 
-def insert_devices(
-    plan: Plan,
-    resource: ResourceEntry,
-    added: list[tuple[DeviceId, DeviceEntry]],
-    revision: int,
+def follow(
+    plan: Plan, resource: ResourceEntry, facts: Mapping[DeviceId, DeviceFacts], revision: int
 ) -> None:
-    """Add rows for devices that were not known."""
-    plan.writes.devices.extend(
-        (entry.id, resource.id, id_, entry.slot, entry.health, entry.numa_nodes, revision, None)
-        for id_, entry in added
-    )
+    """Bring devices in line with new facts: new devices are added, the same facts cost nothing."""
+    for id_, fact in facts.items():
+        key = resource.keys.get(id_)
+        if key is None:
+            plan.keys.device = key = plan.keys.device + 1
+            plan.writes.devices.append((key, resource.id, id_, *fact, revision, None))
+            resource.keys[id_] = key
+        elif resource.facts[id_] != fact:
+            last_seen = revision if fact[0] is None else None
+            plan.writes.device_updates.append((*fact, last_seen, key))
+        resource.facts[id_] = fact
 
 
-def update_devices(plan: Plan, changed: list[DeviceEntry], revision: int) -> None:
-    """Bring rows of known devices in line with their entries."""
-    plan.writes.device_updates.extend(
-        (
-            entry.slot,
-            entry.health,
-            entry.numa_nodes,
-            revision if entry.slot is None else None,
-            entry.id,
-        )
-        for entry in changed
-    )
+def _differs(resource: ResourceEntry, facts: Mapping[DeviceId, DeviceFacts]) -> bool:
+    return any(resource.facts.get(id_) != fact for id_, fact in facts.items())

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from simulator.core.devices import DeviceId
-from simulator.core.instants import Instant
 from simulator.core.pods import PodUid
 from simulator.core.transitions import (
     DeviceBinding,
@@ -16,61 +14,65 @@ from simulator.core.transitions import (
     PodsReleased,
 )
 from simulator.ports import Committed, Standing
-from store.changes import STANDINGS
+from store.changes import KINDS, STANDINGS, bindings_line
 from store.imports import bound_ids, by_key
-from store.node_entries import NodeEntry, PodEntry, PodRow, read_bound, revive
+from store.node_entries import NodeEntry, runs_of
 from store.plan import Plan, PodKey
 from store.planned_devices import known_device, known_resource
-
-ENDED_PODS_MAX: Final = 4_096
-"""How many ended pods of a node the writer remembers; one that it forgot costs a second try."""
-
-NumberedBinding = tuple[int, DeviceBinding, Collection[DeviceId]]
-"""A binding with its place in the transition and those of its ids that are disputed."""
+from store.pod_entries import PodEntry, read_bound, read_pod, read_settlements
 
 _ADMITTED: Final = STANDINGS[Standing.ADMITTED]
 _REJECTED: Final = STANDINGS[Standing.REJECTED]
 _RELEASED: Final = STANDINGS[Standing.RELEASED]
-_HOLDS_DEVICES: Final = 5
-"""Place in `PodRow`."""
+_WHY_ADMITTED: Final = (_ADMITTED, "", "")
+_POD_ADMITTED: Final = KINDS[PodAdmitted]
 
 
 def plan_admission(plan: Plan, admitted: PodAdmitted) -> Committed:
     """Bind devices to a pod."""
-    node = plan.node_or_new(admitted.node)
-    revision = plan.next_revision(node, admitted.at)
-    bindings: Sequence[DeviceBinding] = admitted.bindings
-    if len(bindings) > 1:
-        bindings = tuple(by_key(bindings).values())
-    pod = admitted_pod(plan, node, admitted.pod, bindings)
-    if pod.bound:
-        _replace(plan, node, pod, bindings, (revision, admitted.at))
-    numbered = ((ordinal, binding, ()) for ordinal, binding in enumerate(bindings))
-    bind(plan, node, pod, numbered, (revision, admitted.at))
-    if bool(pod.holdings) != pod.row[_HOLDS_DEVICES]:
-        update_pod(plan, pod, (*pod.row[:_HOLDS_DEVICES], bool(pod.holdings), None))
-    return plan.record(node, revision, admitted, ((admitted.pod.uid, pod.id),))
+    node = plan.nodes.get(admitted.node) or plan.node_or_new(admitted.node)
+    identity = admitted.pod
+    uid = identity.uid
+    bindings: Iterable[DeviceBinding] = admitted.bindings
+    if len(admitted.bindings) > 1:
+        bindings = by_key(bindings).values()
+    if uid in node.pods or uid in plan.ended or plan.careful:
+        plan.alone(node)
+        revision = plan.next_revision(node, admitted.at)
+        pod = readmit(plan, node, identity, list(enumerate(bindings)))
+    else:
+        plan.among_others(node)
+        revision = plan.next_revision(node, admitted.at)
+        pod = _newcomer(plan, identity)
+        before = plan.keys.holding
+        for ordinal, binding in enumerate(bindings):
+            _bind(plan, node, pod, binding, ordinal)
+        _insert(plan, node, pod)
+        last = plan.keys.holding
+        node.pods[uid] = (pod.id, before + 1, last) if last > before else (pod.id,)
+    line = bindings_line(admitted.bindings)
+    plan.writes.changes.append((revision, plan.at, node.id, _POD_ADMITTED, pod.id, line))
+    return Committed(revision)
 
 
 def plan_rejection(plan: Plan, rejected: PodRejected) -> Committed:
     """Keep why a pod was refused; what it held before stays held."""
     node = plan.node_or_new(rejected.node)
-    revision = plan.next_revision(node, rejected.at)
     uid = rejected.pod.uid
+    plan.alone(node)
+    revision = plan.next_revision(node, rejected.at)
+    pod = _known_pod(plan, node, uid)
     why = (_REJECTED, rejected.reason, rejected.message)
-    pod = node.pods.get(uid) or _ended_pod(plan, node, uid)
     if pod is None:
-        plan.keys.pod += 1
-        row = (rejected.pod.namespace, rejected.pod.name, *why, False, revision)
-        pod = PodEntry(plan.keys.pod, row)
-        plan.writes.pods.append((pod.id, node.id, uid, *row))
+        pod = _newcomer(plan, rejected.pod)
+        pod.why = why
+        _insert(plan, node, pod, ended=revision)
     else:
-        ended = None if pod.bound else revision
-        holds = bool(pod.holdings)
-        update_pod(plan, pod, _row(pod.row, rejected.pod, why, holds=holds, ended=ended))
+        pod.identity, pod.why = named(pod.identity, rejected.pod), why
+        _update(plan, pod, ended=None if pod.bound else revision)
     if not pod.bound:
         node.pods.pop(uid, None)
-        _remember(node, uid)
+        plan.remember_end(uid)
     return plan.record(node, revision, rejected, ((uid, pod.id),))
 
 
@@ -80,145 +82,133 @@ def plan_release(plan: Plan, released: PodsReleased) -> Committed:
     uids = [uid for uid in dict.fromkeys(released.pods) if node and uid in node.pods]
     if node is None or not uids:
         return Committed(node.revision if node else 0)
+    plan.alone(node)
     revision = plan.next_revision(node, released.at)
-    pods = end_pods(plan, node, uids, (revision, released.at))
-    return plan.record(node, revision, released, pods)
+    return plan.record(node, revision, released, end_pods(plan, node, uids))
 
 
-def admitted_pod(
-    plan: Plan, node: NodeEntry, identity: PodIdentity, bindings: Iterable[DeviceBinding]
+def readmit(
+    plan: Plan,
+    node: NodeEntry,
+    identity: PodIdentity,
+    bindings: Sequence[tuple[int, DeviceBinding]],
 ) -> PodEntry:
-    """Return the entry of a pod that is admitted with these bindings."""
+    """Admit a pod that may be known, with these bindings in place of its own of the same name."""
     uid = identity.uid
-    pod = node.pods.get(uid) or _ended_pod(plan, node, uid)
-    holds = bool(pod and pod.holdings) or any(map(_has_ids, bindings))
-    if pod is None:
-        plan.keys.pod += 1
-        row: PodRow = (identity.namespace, identity.name, _ADMITTED, "", "", holds, None)
-        pod = PodEntry(plan.keys.pod, row)
-        plan.writes.pods.append((pod.id, node.id, uid, *row))
+    known = _known_pod(plan, node, uid)
+    pod = known or _newcomer(plan, identity)
+    pod.identity, pod.why = named(pod.identity, identity), _WHY_ADMITTED
+    if pod.bound:
+        _replace(plan, node, pod, [binding for _, binding in bindings])
+    for ordinal, binding in bindings:
+        _bind(plan, node, pod, binding, ordinal)
+    if known is None:
+        _insert(plan, node, pod)
     else:
-        update_pod(plan, pod, _row(pod.row, identity, (_ADMITTED, "", ""), holds=holds))
-    node.pods[uid] = pod
+        _update(plan, pod)
+    node.pods[uid] = pod.runs()
     return pod
 
 
-def update_pod(plan: Plan, pod: PodEntry, row: PodRow) -> None:
-    """Bring a pod's row in line."""
-    if pod.row != row:
-        pod.row = row
-        plan.writes.pod_updates.append((*row, pod.id))
+def named(known: PodIdentity, given: PodIdentity) -> PodIdentity:
+    """Return a pod's identity with the names that are given now, where they are."""
+    return PodIdentity(known.uid, given.namespace or known.namespace, given.name or known.name)
 
 
-def bind(
-    plan: Plan,
-    node: NodeEntry,
-    pod: PodEntry,
-    bindings: Iterable[NumberedBinding],
-    when: tuple[int, Instant],
-) -> None:
-    """Add the rows of bindings; `when` is revision and time."""
-    revision = when[0]
-    writes = plan.writes
-    for ordinal, binding, disputed in bindings:
-        container = pod.containers.get(binding.container)
-        if container is None:
-            container = pod.containers[binding.container] = len(pod.containers)
-            writes.containers.append((pod.id, container, binding.container))
-        resource = node.resources.get(binding.resource)
-        if resource is None:
-            resource = known_resource(plan, node, binding.resource)
-        pod.bound.add((container, resource.id))
-        place = 0
-        empty: list[int] = []
-        for numa_node, ids in binding.devices.items():
-            if not ids:
-                empty.append(numa_node)
-            for id_ in ids:
-                device = resource.devices.get(id_) or known_device(plan, resource, id_, revision)
-                holding = pod.holdings.get(device.id)
-                if holding is None:
-                    contested = id_ in disputed
-                    plan.keys.holding += 1
-                    holding = pod.holdings[device.id] = plan.keys.holding
-                    writes.holdings.append(
-                        (holding, device.id, pod.id, node.boot, *when, None, None, contested)
-                    )
-                    if contested:
-                        node.disputes.setdefault(device.id, []).append(holding)
-                writes.bindings.append((holding, container, place, numa_node))
-                place += 1
-        writes.responses.append(
-            (
-                pod.id,
-                container,
-                resource.id,
-                revision,
-                ordinal,
-                ",".join(map(str, sorted(empty))) if empty else None,
-                binding.response,
-            )
-        )
-
-
-def end_pods(
-    plan: Plan, node: NodeEntry, uids: Iterable[PodUid], when: tuple[int, Instant]
-) -> tuple[PodKey, ...]:
+def end_pods(plan: Plan, node: NodeEntry, uids: Iterable[PodUid]) -> tuple[PodKey, ...]:
     """End all that pods hold; they are no longer part of the node's state."""
     ended: list[PodKey] = []
-    given: list[tuple[int, int]] = []
+    writes = plan.writes
     for uid in uids:
-        pod = node.pods.pop(uid)
-        given.extend(pod.holdings.items())
-        plan.writes.response_deletes.extend((pod.id, *key) for key in sorted(pod.bound))
-        namespace, name, standing, reason, message, *_ = pod.row
-        if standing == _ADMITTED:
-            standing = _RELEASED
-        update_pod(plan, pod, (namespace, name, standing, reason, message, False, when[0]))
-        _remember(node, uid)
-        ended.append((uid, pod.id))
-    _give_back(plan, node, given, when)
+        key, *runs = node.pods.pop(uid)
+        _end_runs(plan, node, runs)
+        writes.responses_of_pods.append((key,))
+        writes.pod_ends.append((_ADMITTED, _RELEASED, node.revision, key))
+        plan.remember_end(uid)
+        ended.append((uid, key))
+    _settle(plan, node)
     return tuple(ended)
 
 
-def _give_back(
-    plan: Plan, node: NodeEntry, given: list[tuple[int, int]], when: tuple[int, Instant]
-) -> None:
-    """End holdings; of a device that pods dispute the oldest one left then holds it."""
-    plan.writes.holding_ends.extend((*when, holding) for _, holding in given)
-    if not node.disputes:
-        return
-    ended: dict[int, list[int]] = {}
-    for device, holding in given:
-        if device in node.disputes:
-            ended.setdefault(device, []).append(holding)
-    for device, holdings in ended.items():
-        disputed = node.disputes.pop(device)
-        left = [holding for holding in disputed if holding not in holdings]
-        if left and any(holding not in disputed for holding in holdings):
-            plan.writes.settlements.append((False, left.pop(0)))
-        if left:
-            node.disputes[device] = left
+def _newcomer(plan: Plan, identity: PodIdentity) -> PodEntry:
+    plan.keys.pod = key = plan.keys.pod + 1
+    return PodEntry(key, identity, _WHY_ADMITTED)
 
 
-def _replace(
-    plan: Plan,
-    node: NodeEntry,
-    pod: PodEntry,
-    bindings: Iterable[DeviceBinding],
-    when: tuple[int, Instant],
-) -> None:
+def _insert(plan: Plan, node: NodeEntry, pod: PodEntry, *, ended: int | None = None) -> None:
+    plan.writes.pods.append((pod.id, node.id, pod.identity.uid, *pod.row(ended)))
+
+
+def _update(plan: Plan, pod: PodEntry, *, ended: int | None = None) -> None:
+    plan.writes.pod_updates.append((*pod.row(ended), pod.id))
+
+
+def _bind(plan: Plan, node: NodeEntry, pod: PodEntry, binding: DeviceBinding, ordinal: int) -> None:
+    """Add the rows of a binding, of the node's present revision and the plan's instant."""
+    revision = node.revision
+    writes = plan.writes
+    pod_id = pod.id
+    name = binding.container
+    if name in pod.containers:
+        container = pod.containers.index(name)
+    else:
+        container = len(pod.containers)
+        pod.containers.append(name)
+        writes.containers.append((pod_id, container, name))
+    resource = node.resources.get(binding.resource) or known_resource(plan, node, binding.resource)
+    place = 0
+    empty: list[int] | None = None
+    for numa_node, ids in binding.devices.items():
+        for id_ in ids:
+            device = resource.keys.get(id_) or known_device(plan, resource, id_, revision)
+            holding = pod.holdings.get(device)
+            if holding is None:
+                plan.keys.holding = holding = plan.keys.holding + 1
+                pod.holdings[device] = holding
+                contested = (
+                    bool(plan.contested)
+                    and (pod.identity.uid, binding.resource, id_) in plan.contested
+                )
+                writes.holdings.append(
+                    (holding, device, pod_id, node.boot, revision, plan.at, None, None, contested)
+                )
+            writes.bindings.append((holding, container, place, numa_node))
+            place += 1
+        if not ids:
+            empty = [*(empty or ()), numa_node]
+    without_ids = ",".join(map(str, sorted(empty))) if empty else None
+    writes.responses.append(
+        (pod_id, container, resource.id, revision, ordinal, without_ids, binding.response)
+    )
+
+
+def _end_runs(plan: Plan, node: NodeEntry, runs: Sequence[int]) -> None:
+    plan.writes.holding_ends.extend(
+        (node.revision, plan.at, first, last)
+        for first, last in zip(runs[::2], runs[1::2], strict=True)
+    )
+
+
+def _settle(plan: Plan, node: NodeEntry) -> None:
+    """Of a device that pods dispute the oldest one left holds it when the holder is gone."""
+    if node.disputed:
+        plan.let_read(node)
+        settled = read_settlements(plan.connection, node)
+        plan.writes.settlements.extend((False, holding) for holding in settled)
+
+
+def _replace(plan: Plan, node: NodeEntry, pod: PodEntry, bindings: Iterable[DeviceBinding]) -> None:
     """Take away bindings in whose place others come, and devices that no container has then."""
     replaced: set[tuple[int, int]] = set()
     wanted: set[int] = set()
     for binding in bindings:
-        container = pod.containers.get(binding.container, -1)
         resource = node.resources.get(binding.resource)
+        if resource is not None and binding.container in pod.containers:
+            replaced.add((pod.containers.index(binding.container), resource.id))
         if resource is not None:
-            replaced.add((container, resource.id))
-            known = (resource.devices.get(id_) for id_ in bound_ids(binding))
-            wanted.update(device.id for device in known if device is not None)
-    replaced &= pod.bound
+            keys = (resource.keys.get(id_) for id_ in bound_ids(binding))
+            wanted.update(device for device in keys if device is not None)
+    replaced.intersection_update(pod.bound)
     if not replaced:
         return
     plan.writes.response_deletes.extend((pod.id, *key) for key in sorted(replaced))
@@ -229,35 +219,13 @@ def _replace(
         for row in bound
         if row.key in replaced and row.device_id in kept
     )
-    given = [(device, holding) for device, holding in pod.holdings.items() if device not in kept]
-    for device, _ in given:
-        del pod.holdings[device]
-    _give_back(plan, node, given, when)
+    given = [holding for device, holding in pod.holdings.items() if device not in kept]
+    pod.holdings = {device: held for device, held in pod.holdings.items() if device in kept}
+    _end_runs(plan, node, runs_of(pod.id, sorted(given))[1:])
+    _settle(plan, node)
 
 
-def _ended_pod(plan: Plan, node: NodeEntry, uid: PodUid) -> PodEntry | None:
-    if plan.careful or uid in node.ended:
-        return revive(plan.connection, node, uid)
+def _known_pod(plan: Plan, node: NodeEntry, uid: PodUid) -> PodEntry | None:
+    if uid in node.pods or uid in plan.ended or plan.careful:
+        return read_pod(plan.connection, node, uid)
     return None
-
-
-def _remember(node: NodeEntry, uid: PodUid) -> None:
-    if len(node.ended) >= ENDED_PODS_MAX:
-        node.ended.clear()
-    node.ended.add(uid)
-
-
-def _has_ids(binding: DeviceBinding) -> bool:
-    return any(binding.devices.values())
-
-
-def _row(
-    known: PodRow,
-    given: PodIdentity,
-    why: tuple[int, str, str],
-    *,
-    holds: bool,
-    ended: int | None = None,
-) -> PodRow:
-    """Return a pod's new row; `why` is standing, reason and message."""
-    return (given.namespace or known[0], given.name or known[1], *why, holds, ended)

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import sqlalchemy.exc
 from sqlalchemy import Connection
 from sqlalchemy.engine import URL, make_url
 
@@ -82,18 +81,18 @@ class SqlStore:
         self._plan: Plan | None = None
         with self._translating():
             sqlite.refuse_emptied_file(self.url)
-            self._writer = self._engine.connect()
+            self.writer = sqlite.Writer(self._engine)
             self._use_schema(read_only=read_only)
 
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
         """Apply a batch with one commit; see `simulator.ports.Store`."""
         with self._lock, self._translating():
-            plan = self._plan or Plan(self._writer)
+            plan = self._plan or Plan(self.writer.connection, self.writer.run)
             self._plan = None  # Until the batch is durable, nothing that is planned is true.
             try:
                 outcomes = self._write(plan, transitions)
             finally:
-                sqlite.roll_back(self._writer)
+                self.writer.roll_back()
             self._plan = plan
             if self._added_sync_s:
                 time.sleep(self._added_sync_s)
@@ -144,42 +143,36 @@ class SqlStore:
 
     def close(self) -> None:
         """Let go of the database."""
-        self._writer.close()
+        self.writer.close()
         self._engine.dispose()
 
     def _use_schema(self, *, read_only: bool) -> None:
-        found = schema.revision_of(self._writer)
+        found = schema.revision_of(self.writer.connection)
         if found is None and not read_only:
-            sqlite.begin_write(self._writer)
-            schema.create(self._writer)
-            sqlite.commit(self._writer)
-            sqlite.checkpoint(self._writer)
+            self.writer.begin()
+            schema.create(self.writer.connection)
+            self.writer.commit()
+            self.writer.move_log_into_file()
         else:
             schema.check(found, url=str(self.url))
 
     def _write(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
+        writer = self.writer
         keys = copy.copy(plan.keys)
-        sqlite.begin_write(self._writer)
+        writer.begin()
         try:
             outcomes = self._run(plan, transitions)
-        except sqlalchemy.exc.IntegrityError:
-            sqlite.roll_back(self._writer)
+        except sqlite.REFUSED:
+            writer.roll_back()
             plan.forget({one.node for one in transitions}, keys)
-            sqlite.begin_write(self._writer)
+            writer.begin()
             outcomes = self._run_one_by_one(plan, transitions)
-        sqlite.commit(self._writer)
+        writer.commit()
         return outcomes
 
     def _run(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
-        """Gather rows as long as transitions commute, then write them statement by statement."""
-        outcomes: list[Outcome] = []
-        touched: dict[NodeName, set[PodUid] | None] = {}
-        for transition in transitions:
-            if not _commutes(touched, transition):
-                plan.flush()
-                touched.clear()
-                _commutes(touched, transition)
-            outcomes.append(_planned(plan, transition))
+        """Gather rows and write them statement by statement."""
+        outcomes = [_planned(plan, transition) for transition in transitions]
         plan.flush()
         return outcomes
 
@@ -189,18 +182,18 @@ class SqlStore:
         plan.careful = True
         for transition in transitions:
             keys = copy.copy(plan.keys)
-            self._writer.exec_driver_sql("SAVEPOINT one")
+            self.writer.say("SAVEPOINT one")
             try:
                 outcome = _planned(plan, transition)
                 plan.flush()
-            except sqlalchemy.exc.IntegrityError:
-                self._writer.exec_driver_sql("ROLLBACK TO one")
+            except sqlite.REFUSED:
+                self.writer.say("ROLLBACK TO one")
                 plan.forget({transition.node}, keys)
                 refused = self._conflict(transition)
                 if refused is None:
                     raise
                 outcome = refused
-            self._writer.exec_driver_sql("RELEASE one")
+            self.writer.say("RELEASE one")
             outcomes.append(outcome)
         plan.careful = False
         return outcomes
@@ -212,7 +205,7 @@ class SqlStore:
         for binding in by_key(transition.bindings).values():
             for device in bound_ids(binding):
                 holders = queries.open_holders(
-                    self._writer, transition.node, binding.resource, device
+                    self.writer.connection, transition.node, binding.resource, device
                 )
                 if holders and transition.pod.uid not in holders:
                     return held_by_another(
@@ -225,7 +218,7 @@ class SqlStore:
         with self._translating():
             if sqlite.is_memory(self.url):
                 with self._lock:
-                    yield self._writer
+                    yield self.writer.connection
                 return
             with self._engine.connect() as connection:
                 sqlite.begin_read(connection)
@@ -235,7 +228,7 @@ class SqlStore:
     def _translating(self) -> Iterator[None]:
         try:
             yield
-        except sqlalchemy.exc.DBAPIError as error:
+        except sqlite.ERRORS as error:
             raise sqlite.translated(error, self.url) from error
 
 
@@ -257,24 +250,3 @@ def _planned(plan: Plan, transition: Transition) -> Outcome:
         case _:
             outcome = plan_import(plan, transition)
     return outcome
-
-
-def _commutes(touched: dict[NodeName, set[PodUid] | None], transition: Transition) -> bool:
-    """Note a transition; False when its rows must come after those of the ones noted before.
-
-    Transitions of different nodes commute, and so do admissions and refusals of different pods of
-    one node; where two of them want one device, the database refuses the batch and it is run again
-    one by one.
-    """
-    node = transition.node
-    if isinstance(transition, PodAdmitted | PodRejected):
-        pods = touched.setdefault(node, set())
-        uid = transition.pod.uid
-        if pods is None or uid in pods:
-            return False
-        pods.add(uid)
-        return True
-    if node in touched:
-        return False
-    touched[node] = None
-    return True

@@ -5,15 +5,27 @@ They are run with tuples: the order of a statement's parameters is the order of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-from sqlalchemy import Connection, Dialect, Table, bindparam, delete, insert, update
+from sqlalchemy import (
+    Dialect,
+    SmallInteger,
+    Table,
+    bindparam,
+    case,
+    delete,
+    false,
+    insert,
+    update,
+)
 
 from store import tables as t
+from store.sqlite import Row
 
-Row = tuple[Any, ...]
-"""Parameters of one execution, as the driver takes them."""
+RunMany = Callable[[str, Sequence[Row]], object]
+"""Executes a statement once for each row."""
 
 
 def _insert(table: Table, dialect: Dialect) -> str:
@@ -25,6 +37,34 @@ def _update(table: Table, key: str, columns: tuple[str, ...], dialect: Dialect) 
         update(table)
         .where(table.c[key] == bindparam(f"this_{key}"))
         .values({column: bindparam(f"new_{column}") for column in columns})
+    )
+    return str(statement.compile(dialect=dialect))
+
+
+def _holding_ends(dialect: Dialect) -> str:
+    """End the holdings of a run of keys that last."""
+    holding = t.device_holding
+    statement = (
+        update(holding)
+        .where(
+            holding.c.id.between(bindparam("first"), bindparam("last")),
+            holding.c.until_revision.is_(None),
+        )
+        .values(until_revision=bindparam("until"), until_at=bindparam("at"))
+    )
+    return str(statement.compile(dialect=dialect))
+
+
+def _pod_ends(dialect: Dialect) -> str:
+    """End a pod's part in its node's state; a rejected pod stays rejected."""
+    standing = case(
+        (t.pod.c.standing == bindparam("admitted"), bindparam("released", type_=SmallInteger)),
+        else_=t.pod.c.standing,
+    )
+    statement = (
+        update(t.pod)
+        .where(t.pod.c.id == bindparam("this_id"))
+        .values(standing=standing, holds_devices=false(), ended_revision=bindparam("ended"))
     )
     return str(statement.compile(dialect=dialect))
 
@@ -68,22 +108,21 @@ def compiled(dialect: Dialect) -> tuple[tuple[str, str], ...]:
     be gathered table by table.
     """
     return (
-        (
-            "holding_ends",
-            _update(t.device_holding, "id", ("until_revision", "until_at"), dialect),
-        ),
+        ("holding_ends", _holding_ends(dialect)),
         ("settlements", _update(t.device_holding, "id", ("disputed",), dialect)),
         ("binding_deletes", _delete(t.device_binding, ("holding_id", "container"), dialect)),
         (
             "response_deletes",
             _delete(t.allocate_response, ("pod_id", "container", "resource_id"), dialect),
         ),
+        ("responses_of_pods", _delete(t.allocate_response, ("pod_id",), dialect)),
         ("checkpoint_deletes", _delete(t.imported_checkpoint, ("node_id",), dialect)),
         *((name, _insert(table, dialect)) for name, table in _INSERTED_EARLY.items()),
         *(
             (name, _update(table, "id", columns, dialect))
             for name, (table, columns) in _UPDATED.items()
         ),
+        ("pod_ends", _pod_ends(dialect)),
         *((name, _insert(table, dialect)) for name, table in _INSERTED_LATE.items()),
         ("node_updates", _update(t.node, "id", ("revision",), dialect)),
     )
@@ -97,6 +136,7 @@ class Writes:
     settlements: list[Row] = field(default_factory=list)
     binding_deletes: list[Row] = field(default_factory=list)
     response_deletes: list[Row] = field(default_factory=list)
+    responses_of_pods: list[Row] = field(default_factory=list)
     checkpoint_deletes: list[Row] = field(default_factory=list)
     nodes: list[Row] = field(default_factory=list)
     boots: list[Row] = field(default_factory=list)
@@ -106,6 +146,7 @@ class Writes:
     resource_updates: list[Row] = field(default_factory=list)
     device_updates: list[Row] = field(default_factory=list)
     pod_updates: list[Row] = field(default_factory=list)
+    pod_ends: list[Row] = field(default_factory=list)
     containers: list[Row] = field(default_factory=list)
     holdings: list[Row] = field(default_factory=list)
     bindings: list[Row] = field(default_factory=list)
@@ -116,13 +157,10 @@ class Writes:
     checkpoints: list[Row] = field(default_factory=list)
     node_updates: list[Row] = field(default_factory=list)
 
-    def run(self, connection: Connection, statements: tuple[tuple[str, str], ...]) -> None:
+    def run(self, run: RunMany, statements: tuple[tuple[str, str], ...]) -> None:
         """Execute what waits, each statement once, and wait for nothing more."""
         for name, sql in statements:
             rows: list[Row] = getattr(self, name)
             if rows:
-                connection.exec_driver_sql(sql, rows)
+                run(sql, rows)
                 setattr(self, name, [])
-
-
-WRITE_NAMES: Final = tuple(one.name for one in fields(Writes))
