@@ -219,7 +219,11 @@ class KubeletStarted(Record):
 
 @dataclass(frozen=True, slots=True)
 class KubeletStopped(Record):
-    """The kubelet process ended: `stopped`, `crashed`, `reboot` or `power cut`."""
+    """The kubelet process ended.
+
+    Attributes:
+        cause: `stopped`, `crashed`, `failed to start`, `reboot`, `power cut` or `recreated`.
+    """
 
     cause: str
 

@@ -17,22 +17,11 @@ from simulator.core.persistence.database import DatabasePersistence
 from simulator.core.persistence.protocol import Persistence
 from simulator.engine.host import Host
 from simulator.engine.spec import SimulationSpec
-from simulator.errors import ConfigError
-
-DATABASE = "database"
-CHECKPOINT = "checkpoint"
 
 
 def keeps_database(persistence: str) -> bool:
-    """Tell whether a persistence keeps its state in a database.
-
-    Raises:
-        ConfigError: There is no such persistence.
-    """
-    if persistence not in {DATABASE, CHECKPOINT}:
-        message = f'"{persistence}" is not a persistence; use {CHECKPOINT} or {DATABASE}'
-        raise ConfigError(message)
-    return persistence == DATABASE
+    """Tell whether a persistence keeps its state in a database."""
+    return persistence == DatabasePersistence().name
 
 
 def reservations_of(run: SimulationSpec) -> Reservations:

@@ -174,6 +174,8 @@ class Performer:
         if spec is None:
             message = f'"{name}" is not a pod of this run; {_known(self._pod_specs)}'
             raise ScenarioError(message)
+        if node is not None:
+            self._node(node)
         pod = self._factory.create(spec, name=spec.name, node=node or spec.node)
         return lambda: (
             pod.deleted

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from simulator.core.instants import Instant
+from simulator.core.instants import Duration, Instant, after
 from simulator.core.records import Record, Stamped, StepDone
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
@@ -40,6 +40,7 @@ from simulator.engine.performer import Completed, Performer
 from simulator.engine.pod_factory import PodFactory
 from simulator.engine.scheduler import Scheduler
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.spec_check import check_spec
 from simulator.engine.streams import RandomStreams
 from simulator.engine.timeline import Priority, Timeline
 from simulator.ports import Store
@@ -54,10 +55,12 @@ class Watching:
 
     Attributes:
         invariants: Whether the invariants are checked after every event.
+        invariant_period: Check a node at most once in this span: sampling, for large clusters.
         effects: Whether every effect is kept, for a later run that is cut at each of them.
     """
 
     invariants: bool = True
+    invariant_period: Duration = Duration(0)
     effects: bool = False
 
 
@@ -74,7 +77,7 @@ class Simulation:
         records: What has happened so far, in order.
 
     Raises:
-        ConfigError: The spec names an unknown version or persistence.
+        ConfigError: The spec names something twice, or something that is not there.
     """
 
     def __init__(
@@ -85,6 +88,7 @@ class Simulation:
         faults: Iterable[Fault] = (),
         watching: Watching = Watching(),
     ) -> None:
+        check_spec(spec)
         self.records: list[Stamped] = []
         self._spec = spec
         self._watching = watching
@@ -94,6 +98,7 @@ class Simulation:
         self._history = PodHistory()
         self._databases: dict[int, Database] = {}
         self._touched: dict[NodeName, None] = {}
+        self._check_due: dict[NodeName, Instant] = {}
         self._under_way: dict[str, Completed] = {}
         self._completed: dict[str, Instant] = {}
         self._api = ApiServer(self._timeline, self._emit)
@@ -268,9 +273,11 @@ class Simulation:
             self._emit(NO_NODE, StepDone(name))
 
     def _check(self) -> None:
-        touched, self._touched = self._touched, {}
-        for name in touched:
+        due = [name for name in self._touched if self._check_due.get(name, self.now) <= self.now]
+        for name in due:
+            del self._touched[name]
+            self._check_due[name] = after(self.now, self._watching.invariant_period)
             if name in self._invariants:
                 for violation in self._invariants[name].begun():
                     self._emit(name, violation)
-        self._touched.clear()
+                self._touched.pop(name, None)

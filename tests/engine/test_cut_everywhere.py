@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -77,12 +77,15 @@ def played(
 
 
 def cuts(
-    spec: SimulationSpec, factory: Callable[[NodeName], Store], kind: FaultKind
+    spec: SimulationSpec,
+    factory: Callable[[NodeName], Store],
+    kind: FaultKind,
+    sides: Sequence[When] = tuple(When),
 ) -> Iterator[tuple[str, Run]]:
     whole = played(spec, factory)
     assert whole.records(InvariantViolated) == []
     for effect in whole.simulation.effects:
-        for when in When:
+        for when in sides:
             fault = Fault(kind, nth=effect.number, when=when, duration=seconds(2))
             run = played(spec, factory, (fault,))
             yield f"{when.value} {effect.op.value} {effect.number}", run
@@ -133,3 +136,19 @@ def test_a_loss_of_power_under_checkpoint_loses_what_was_acknowledged_and_nothin
 
 def test_a_loss_of_power_anywhere_breaks_nothing_under_database() -> None:
     assert added(cuts(cut_spec("database"), sqlite, FaultKind.POWER_CUT)) == {}
+
+
+def test_an_error_of_any_call_breaks_nothing_under_database() -> None:
+    """The n-th failure, for every n: nothing acknowledged is lost, nothing refused is held."""
+    runs = cuts(cut_spec("database"), sqlite, FaultKind.ERROR, [When.BEFORE])
+
+    assert added(runs) == {}
+
+
+def test_under_checkpoint_only_a_file_that_cannot_be_read_at_a_start_loses_anything() -> None:
+    """S4.12: the kubelet starts empty, and its next write takes the place of the file."""
+    runs = cuts(cut_spec("checkpoint"), no_store, FaultKind.ERROR, [When.BEFORE])
+    found = added(runs)
+
+    assert {place.split()[1] for place in found} == {"read"}
+    assert set.union(*found.values()) == {"I3", "acknowledged"}

@@ -32,6 +32,10 @@ from simulator.ports import Store
 from tests.engine.runs import GPU, NODE, Run, a_spec, container, no_store, pod, seconds, with_plugin
 from tests.engine.test_database import sqlite
 
+NO_POLICY = (
+    '"any" is no topology manager policy; '
+    "there are: none, best-effort, restricted, single-numa-node"
+)
 UID = PodUid("u1")
 RUNNING_POD = Pod(
     UID,
@@ -166,16 +170,62 @@ def test_a_pod_without_a_node_cannot_finish() -> None:
         run.begin(FinishPod("a"))
 
 
-def test_unknown_versions_and_persistences_are_refused() -> None:
+def test_unknown_versions_are_refused() -> None:
     with pytest.raises(ConfigError, match="kubelet version"):
         Run(a_spec(version="latest"))
-    with pytest.raises(
-        ConfigError, match='"etcd" is not a persistence; use checkpoint or database'
-    ):
-        Run(a_spec(persistence="etcd"))
     run = Run(a_spec())
     with pytest.raises(ConfigError, match="kubelet version"):
         run.begin(UpgradeKubelet(NODE, "next"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"persistence": "etcd"}, '"etcd" is no persistence; there are: checkpoint, database'),
+        (
+            {"persistence_options": (("fast", True),)},
+            '"fast" is no option of checkpoint; there are: dirFsync',
+        ),
+        (
+            {"persistence": "database", "persistence_options": (("dirFsync", True),)},
+            '"dirFsync" is no option of database; there are: none',
+        ),
+        ({"choice": "best"}, '"best" is no choice; there are: sorted, random'),
+        (
+            {"nodes": (NodeSpec(NODE), NodeSpec(NODE))},
+            'the node "n0" is there 2 times; names must differ',
+        ),
+        (
+            {"nodes": (NodeSpec(NODE, topology_manager_policy="any"),)},
+            NO_POLICY,
+        ),
+        (
+            {"nodes": (NodeSpec(NodeName("n1")),)},
+            '"n0" is no node of this run; there are: n1',
+        ),
+        ({"pods": (pod("a"), pod("a"))}, 'the pod "a" is there 2 times; names must differ'),
+        (
+            {"pods": (replace(pod("a"), node=NodeName("n9")),)},
+            '"n9" is no node of this run; there are: n0',
+        ),
+    ],
+)
+def test_a_spec_that_no_run_can_start_from_is_refused(
+    changes: dict[str, object], message: str
+) -> None:
+    spec = replace(a_spec(), **changes)  # type: ignore[arg-type]  # the test's own values
+
+    with pytest.raises(ConfigError) as raised:
+        Run(spec)
+
+    assert str(raised.value) == message
+
+
+def test_a_pod_cannot_be_created_on_a_node_that_is_not_there() -> None:
+    run = Run(a_spec(pod("a")))
+
+    with pytest.raises(ScenarioError, match='"n9" is not a node of this run'):
+        run.begin(CreatePod("a", NodeName("n9")))
 
 
 def test_closing_twice_does_no_harm() -> None:

@@ -124,6 +124,19 @@ def test_the_invariants_can_be_left_out() -> None:
     assert run.records(InvariantViolated) == []
 
 
+def test_the_invariants_can_be_sampled() -> None:
+    sampled = Watching(invariant_period=seconds(60))
+    run = Run(with_plugin(a_spec(pod("trainer")), **SOON), watching=sampled)
+    started(run, "trainer")
+    run.do(CheckpointFile(NODE, FileAction.CORRUPT))
+    run.do(RestartKubelet(NODE))
+    run.wait(30)
+    assert run.records(InvariantViolated) == []
+    run.wait(40)
+
+    assert {each.invariant for each in run.records(InvariantViolated)} == {"I3", "acknowledged"}
+
+
 def test_a_refused_admission_holds_nothing_under_transactional_reservations() -> None:
     """S3.16 leaves the first resource's record in memory; transactional leaves nothing."""
     held = {}
