@@ -113,6 +113,24 @@ def test_a_pod_rebooted_before_its_plugin_is_admitted_on_stale_devices_or_fails(
     assert texts["1.36.2"].startswith(failed)
 
 
+def test_the_demo_shows_outcomes_that_differ_and_outcomes_that_cannot() -> None:
+    demo = ROOT / "scenarios" / "demo" / "imported-node.yaml"
+    restart, reboot, damage = (
+        replay(loaded, Narrowing(), simulated) for loaded in load_scenarios(demo, {})
+    )
+
+    assert restart.broken == reboot.broken == damage.broken == 0
+    for cannot_differ in (restart, reboot):
+        [row] = cannot_differ.rows
+        assert row.differs(cannot_differ.columns, "version")
+        assert not row.differs(cannot_differ.columns, "persistence")
+    assert [row.differs(damage.columns, "persistence") for row in damage.rows] == [
+        False,
+        True,
+        True,
+    ]
+
+
 def replayed(hash_seed: str) -> bytes:
     finished = subprocess.run(
         [sys.executable, "-m", "simulator.cli", "replay", "--all", "-o", "transcript"],
