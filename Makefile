@@ -8,14 +8,18 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help test soak lint bench clean
+.PHONY: help demo test soak lint bench clean
 
 help:
+	@echo 'make demo    a real checkpoint, restarts and reboots: file and database side by side'
 	@echo 'make test    all tests'
 	@echo 'make soak    the long random tests'
 	@echo 'make lint    format, lint, types, import contracts'
 	@echo 'make bench   the benchmark figures beside their bars'
 	@echo 'make clean   remove everything that these commands made'
+
+demo: $(READY)
+	@sh scenarios/demo/demo.sh $(BIN)/rebind
 
 test: $(READY)
 	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -n auto --maxprocesses=8 tests

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.figures import FigureTable, machine
+from benchmarks.figures import FigureTable, is_busy, machine
 
 _TABLE = pytest.StashKey[FigureTable]()
 
@@ -29,3 +29,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     described = ", ".join(f"{name} {value}" for name, value in machine().items())
     terminalreporter.write_line(f"\nmeasured on: {described}")
     terminalreporter.write_line(f"bars missed: {', '.join(table.unmet()) or 'none'}")
+    if is_busy():
+        terminalreporter.write_line("others used this machine too: measure again when it is quiet")

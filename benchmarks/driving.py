@@ -87,15 +87,13 @@ class DatabaseAnswers:
 class CheckpointAnswers:
     """Answers a node's store calls from its checkpoint file, as the kubelet writes it (S4.9).
 
-    Attributes:
-        syncs: Number of fsyncs so far.
-        written: Bytes written so far.
+    Args:
+        folder: The node's own.
+        sync: What fsyncs a file.
     """
 
     def __init__(self, folder: Path, *, sync: Callable[[int], None] = os.fsync) -> None:
         self.path = folder / CHECKPOINT_FILE_NAME
-        self.syncs = 0
-        self.written = 0
         self._temporary = folder / f".{CHECKPOINT_FILE_NAME}"
         self._sync = sync
 
@@ -118,5 +116,3 @@ class CheckpointAnswers:
         finally:
             os.close(descriptor)
         self._temporary.rename(self.path)
-        self.syncs += 1
-        self.written += len(content)

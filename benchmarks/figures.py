@@ -84,6 +84,11 @@ def machine() -> Mapping[str, str]:
     }
 
 
+def is_busy() -> bool:
+    """Whether more wanted to run than there are CPUs; this process alone wants one."""
+    return os.getloadavg()[0] > (os.cpu_count() or 1)
+
+
 def _row(bar: Bar, figure: Figure) -> tuple[str, str, str, str, str]:
     return bar.what, _limit(bar), _number(figure.value, bar), _met(bar, figure), figure.note
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -149,9 +150,16 @@ def database_node(name: str, store: Store, *, bound: int, devices: int) -> Measu
     )
 
 
-def checkpoint_node(name: str, folder: Path, *, bound: int, devices: int) -> MeasuredNode:
+def checkpoint_node(
+    name: str,
+    folder: Path,
+    *,
+    bound: int,
+    devices: int,
+    sync: Callable[[int], None] = os.fsync,
+) -> MeasuredNode:
     """Return a node that keeps its bindings in a file in `folder`, with `bound` pods in it."""
-    answers = CheckpointAnswers(folder)
+    answers = CheckpointAnswers(folder, sync=sync)
     bindings = [workload.binding(number) for number in range(bound)]
     registered = [(workload.RESOURCE, [workload.device_of(number).id for number in range(devices)])]
     answers.write(render(checkpoint_of(bindings, registered, BEHAVIOR.checkpoint_written)))
@@ -166,12 +174,16 @@ def checkpoint_node(name: str, folder: Path, *, bound: int, devices: int) -> Mea
 
 def fill_store(store: Store, node: NodeName, *, bound: int, devices: int) -> None:
     """Give a node its devices and `bound` pods, in large commits."""
-    now = Instant(0)
-    listed = tuple(workload.device_of(number) for number in range(devices))
-    transitions: list[Transition] = [DevicesReported(node, now, workload.RESOURCE, listed)]
+    transitions: list[Transition] = [devices_reported(node, devices)]
     transitions += [pod_admitted(node, number) for number in range(bound)]
     for start in range(0, len(transitions), BATCH_MAX):
         store.apply(transitions[start : start + BATCH_MAX])
+
+
+def devices_reported(node: NodeName, devices: int) -> DevicesReported:
+    """Return the transition that tells of a node's devices."""
+    listed = tuple(workload.device_of(number) for number in range(devices))
+    return DevicesReported(node, Instant(0), workload.RESOURCE, listed)
 
 
 def pod_admitted(node: NodeName, number: int, *, device: int | None = None) -> PodAdmitted:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks import workload
-from benchmarks.driving import CheckpointAnswers
+from benchmarks.counted_fsync import CountedFsync
 from benchmarks.nodes import BEHAVIOR, MeasuredNode, admissions, checkpoint_node, database_node
+from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.checkpoint.parse import parse
 from simulator.core.pods import PodUid
 from store.sql_store import SqlStore
@@ -52,17 +53,17 @@ def test_an_admission_on_the_database_is_seen_by_another_connection(tmp_path: Pa
 
 
 def test_an_admission_on_the_checkpoint_is_in_the_file(tmp_path: Path) -> None:
-    node = started(checkpoint_node("n0", tmp_path, bound=BOUND, devices=BOUND + 1))
-    answers = node.answers
-    assert isinstance(answers, CheckpointAnswers)
-    before, syncs = file_holders(answers.path), answers.syncs
+    fsync = CountedFsync()
+    node = started(checkpoint_node("n0", tmp_path, bound=BOUND, devices=BOUND + 1, sync=fsync))
+    path = tmp_path / CHECKPOINT_FILE_NAME
+    before, syncs = file_holders(path), fsync.count.syncs
     node.admit(workload.pod(BOUND))
 
     assert before == {workload.pod(number).uid for number in range(BOUND)}
-    assert file_holders(answers.path) == before | {workload.pod(BOUND).uid}
+    assert file_holders(path) == before | {workload.pod(BOUND).uid}
     # One container, so one write with one fsync, and no file left beside the checkpoint (S4.9).
-    assert answers.syncs == syncs + 1
-    assert [path.name for path in tmp_path.iterdir()] == ["kubelet_internal_checkpoint"]
+    assert fsync.count.syncs == syncs + 1
+    assert [path.name for path in tmp_path.iterdir()] == [CHECKPOINT_FILE_NAME]
 
 
 def test_a_node_that_forgot_restores_the_same_bindings_from_both(tmp_path: Path) -> None:
