@@ -60,6 +60,8 @@ class Database:
         durability: What a power cut may take.
 
     Attributes:
+        shared: Whether several nodes use it; then it is on none of them, and what befalls a node
+            does not befall it.
         full: Whether commits fail because the disk is full.
         added_fsync: Extra time of the fsync of a commit.
         commits: Number of commits, for reports.
@@ -72,6 +74,7 @@ class Database:
         reopen: StoreOpener,
         durability: Durability,
     ) -> None:
+        self.shared = False
         self.full = False
         self.added_fsync = Duration(0)
         self.commits = 0
@@ -127,6 +130,8 @@ class Database:
 
     def replace(self) -> None:
         """Put a new, empty database in place, as a recreated node has."""
+        if self.shared:
+            return
         self._rebuild(())
         self._damage = ""
 
@@ -136,7 +141,7 @@ class Database:
 
     def cut_power(self, loss: Loss, chance: random.Random) -> None:
         """Lose what the durability class does not promise."""
-        if self._durability is Durability.FULL or loss is Loss.NONE:
+        if self.shared or self._durability is Durability.FULL or loss is Loss.NONE:
             return
         oldest = self._timeline.now() - SYNC_PERIOD
         synced = sum(at <= oldest for at, _ in self._history)

@@ -251,6 +251,8 @@ class Simulation:
                 self._spec.durability,
             )
             database.added_fsync = self._spec.added_fsync
+        else:
+            database.shared = True
         return database
 
     def _emit(self, node: NodeName, record: Record) -> None:

@@ -304,7 +304,7 @@ def test_a_release_is_committed_before_the_devices_are_given_again() -> None:
 def test_nodes_with_the_same_store_share_their_commits() -> None:
     """Commits that are due together are one batch."""
     second = NodeName("n1")
-    spec = database_spec("a", "b")
+    spec = database_spec("a", "b", durability=Durability.NORMAL)
     plugins = (spec.plugins[0], replace(spec.plugins[0], name="gpu2", node=second))
     nodes = (spec.nodes[0], replace(spec.nodes[0], name=second))
     pods = (spec.pods[0], replace(spec.pods[1], node=second))
@@ -322,6 +322,12 @@ def test_nodes_with_the_same_store_share_their_commits() -> None:
 
     assert [run.pod(name).phase for name in ("a", "b")] == ["Running", "Running"]
     assert shared.batches - before == 1
+    assert len(run.simulation.holdings(second)) == 1
+
+    run.do(RecreateNode(second))
+    run.do(PowerCut(NODE))
+
+    assert held(run) == ["g0"]
     assert len(run.simulation.holdings(second)) == 1
 
 
