@@ -33,7 +33,7 @@ def place_initial_pods(node: Node, api: ApiServer) -> None:
     if content is not None and node.database is not None:
         bindings = _import(node, content)
     elif content is not None:
-        node.disk.put(CHECKPOINT_FILE_NAME, content)
+        node.storage.disk.put(CHECKPOINT_FILE_NAME, content)
         bindings = node.authority.state(node.behavior).bindings
     else:
         bindings = ()

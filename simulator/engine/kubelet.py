@@ -7,49 +7,46 @@ pod workers and the node status loop have modules of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from simulator.config import CHECKPOINT_FILE_NAME
-from simulator.core.behavior import Behavior, DisconnectMatch
+from simulator.core.behavior import Behavior
 from simulator.core.calls import Commit, Decision
-from simulator.core.devices import Device
-from simulator.core.endpoints import PluginOptions
 from simulator.core.facts import KubeletFacts
 from simulator.core.instants import Duration
 from simulator.core.panics import KubeletPanic
 from simulator.core.persistence.protocol import Restored
 from simulator.core.pods import PodUid
-from simulator.core.records import HealthUpdated, KubeletStarted, RegistrationRefused
-from simulator.core.registration import DEVICE_PLUGIN_VERSION, accept_registration
+from simulator.core.records import HealthUpdated, KubeletStarted
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeBooted
 from simulator.engine.api import RUNNING, ApiPod
 from simulator.engine.decisions import DecisionDriver
-from simulator.engine.faults import Op
 from simulator.engine.host import Host
+from simulator.engine.housekeeping import Housekeeping
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.kubelet_settings import build_manager, start_error
 from simulator.engine.latencies import (
     FIRST_BATCH_DELAY,
-    HOUSEKEEPING_PERIOD,
     PANIC_RESTART_DELAY,
     RELIST_PERIOD,
 )
 from simulator.engine.local_pods import LocalPod, LocalPods, Stage, StatusReporter
 from simulator.engine.node_status import NodeStatusReporter
 from simulator.engine.plugin import PluginStream
+from simulator.engine.plugin_connections import PluginConnections
 from simulator.engine.pod_admission import PodAdmission
 from simulator.engine.pod_workers import PodWorkers
 from simulator.engine.timeline import Process
-from simulator.errors import RegistrationError
 
 
 class Kubelet:
-    """A kubelet process (`simulator.engine.plugin.KubeletSocket`).
+    """A kubelet process.
 
     Attributes:
         process: Its life.
+        plugins: Its side of the plugins: what they reach through the registration socket.
         manager: Its device manager.
         pods: The pods it knows.
         serving: Whether the registration socket is there.
@@ -62,12 +59,8 @@ class Kubelet:
         self.settled = False
         self._host = host
         self._behavior = behavior
-        self._started_at = host.timeline.now()
         self._listed = False
-        self._housekeeping_planned = False
-        self._streams: dict[ResourceName, PluginStream] = {}
-        self._registrations: dict[PluginStream, int] = {}
-        self._facts = KubeletFacts(now=self._started_at, instances=host.runtime.snapshot())
+        self._facts = KubeletFacts(now=host.timeline.now(), instances=host.runtime.snapshot())
         self.manager = build_manager(host, behavior, self._facts)
         self.driver = DecisionDriver(host, self.process, self._facts, self)
         self.pods = LocalPods(self._facts.active_pods, host.touch)
@@ -87,6 +80,8 @@ class Kubelet:
             rejected=self._rejected,
             batch_done=self._batch_done,
         )
+        self.plugins = PluginConnections(parts, listed=self._admission.ask_again)
+        self._housekeeping = Housekeeping(parts, self._workers)
         self._node_status = NodeStatusReporter(parts)
 
     # Start and end
@@ -164,70 +159,7 @@ class Kubelet:
 
     def _batch_done(self) -> None:
         self.settled = True
-        self._plan_housekeeping()
-
-    # Plugins
-
-    def register(self, stream: PluginStream, answered: Callable[[bool], None]) -> None:
-        """Register a plugin; the newest registration of a resource wins (S1.12, S1.14)."""
-        verdict = self._host.injector.begin(Op.REGISTER, stream.plugin.spec.name)
-
-        def answer() -> None:
-            accepted = not verdict.hung and self._register(stream, verdict.error)
-            self._host.injector.end(verdict)
-            if self.process.is_alive():
-                answered(accepted)
-
-        self.process.delayed(verdict.delay, answer)
-
-    def _register(self, stream: PluginStream, error: str) -> bool:
-        spec = stream.plugin.spec
-        try:
-            accept_registration(version=DEVICE_PLUGIN_VERSION, resource_name=spec.resource)
-        except RegistrationError as refusal:
-            error = str(refusal)
-        if error:
-            self._host.emit(RegistrationRefused(spec.resource, error))
-            return False
-        self.driver.refresh()
-        options = PluginOptions(spec.pre_start_required, spec.preferred_allocation)
-        self._registrations[stream] = self.manager.register(spec.resource, options)
-        self._streams[spec.resource] = stream
-        self.drain()
-        return True
-
-    def receive_devices(self, stream: PluginStream, devices: Sequence[Device]) -> None:
-        """Fold in a ListAndWatch message; pods that wait for devices are asked again (S1.18)."""
-        verdict = self._host.injector.begin(Op.LIST_AND_WATCH, stream.plugin.spec.name)
-
-        def done(_: str) -> None:
-            stream.listed = True
-            self._host.injector.end(verdict)
-            if self.process.is_alive():
-                self._admission.ask_again()
-
-        def fold() -> None:
-            if stream.is_open:
-                self.driver.run_store(self.manager.report_devices(stream.resource, devices), done)
-
-        if verdict.error:
-            stream.plugin.break_stream()
-        elif not verdict.hung:
-            self.process.delayed(verdict.delay, fold)
-
-    def end_stream(self, stream: PluginStream) -> None:
-        """A stream has ended; up to 1.36 the newest plugin of that name is cut off (S1.22)."""
-        resource = stream.resource
-        current = self._streams.get(resource)
-        own = self._behavior.disconnect_match is DisconnectMatch.OWN_ENDPOINT
-        is_cut = current is not None and (current is stream or not own)
-        if is_cut:
-            del self._streams[resource]
-        self.driver.refresh()
-        self.manager.disconnect(resource, self._registrations.pop(stream, None))
-        self.drain()
-        if current is not None and is_cut:
-            current.cut()
+        self._housekeeping.plan()
 
     # Pods
 
@@ -274,39 +206,13 @@ class Kubelet:
         if local.deleting:
             self._workers.terminate(local)
         else:
-            self._plan_housekeeping()
-
-    def _plan_housekeeping(self) -> None:
-        """Look for orphans at the next turn of the housekeeping loop, if there is one (S5.10)."""
-        if self._housekeeping_planned or not any(self._orphans()):
-            return
-        self._housekeeping_planned = True
-        turn = HOUSEKEEPING_PERIOD
-        age = self._host.timeline.now() - self._started_at
-        self.process.after(Duration(turn - age % turn), self._keep_house)
-
-    def _keep_house(self) -> None:
-        self._housekeeping_planned = False
-        if self._facts.sources_ready:
-            for uid in self._orphans():
-                self._workers.orphaned(uid, gone=self.pods.get(uid) is None)
-        else:
-            self._plan_housekeeping()
-
-    def _orphans(self) -> list[PodUid]:
-        """Return the pods with running containers that no pod worker knows."""
-        workerless = (None, Stage.REJECTED)
-        return [
-            uid
-            for uid in dict.fromkeys(each.pod for each in self._host.runtime.running())
-            if ((local := self.pods.get(uid)) and local.stage) in workerless
-        ]
+            self._housekeeping.plan()
 
     # What the device manager says
 
     def stream_of(self, resource: ResourceName) -> PluginStream | None:
         """Return the plugin connection for a resource."""
-        return self._streams.get(resource)
+        return self.plugins.stream_of(resource)
 
     def drain(self) -> None:
         """Emit what the device manager has recorded."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.behavior import Behavior
 from simulator.core.choices import Choices, SortedChoices
 from simulator.core.instants import Duration, Instant
@@ -20,16 +19,16 @@ from simulator.core.records import (
 )
 from simulator.core.switches import behavior_for
 from simulator.core.transitions import NodeName
-from simulator.engine.actions import FileAction
 from simulator.engine.authority import Authority
 from simulator.engine.cluster import Cluster
 from simulator.engine.database import Database
-from simulator.engine.disk import Disk, Loss
+from simulator.engine.disk import Loss
 from simulator.engine.host import Host
 from simulator.engine.injection import Injector
 from simulator.engine.kubelet import Kubelet
 from simulator.engine.kubelet_settings import reservations_of
 from simulator.engine.latencies import INIT_CONTAINER_RUN
+from simulator.engine.node_storage import NodeStorage
 from simulator.engine.plugin import KubeletSocket, Plugin
 from simulator.engine.pod_factory import uuid_text
 from simulator.engine.runtime import ContainerProcess, Runtime
@@ -50,6 +49,7 @@ class Node:
         behavior: The version that runs, or will start next.
         authority: What the durable state says.
         reservations: What a failed allocation leaves behind.
+        storage: Its disk and database.
         replacements: How often a blank machine took this one's place.
     """
 
@@ -76,7 +76,7 @@ class Node:
         self._boot_id = ""
         self._starts = 0
         self._given_up = False
-        self._disk = Disk(timeline.now, added_fsync=run.added_fsync)
+        self.storage = NodeStorage(timeline, self._emit, database, run.added_fsync)
         self._host = Host(
             name=spec.name,
             spec=spec,
@@ -86,13 +86,13 @@ class Node:
             touch=partial(cluster.touch, spec.name),
             api=cluster.api,
             runtime=Runtime(spec.name, self._emit),
-            disk=self._disk,
+            disk=self.storage.disk,
             database=database,
             injector=Injector(spec.name, timeline, cluster.effects, self),
             choices=_choices(run.choice, spec.name, cluster.streams),
             machine=self,
         )
-        self.authority = Authority(spec.name, self._disk, database)
+        self.authority = Authority(spec.name, self.storage.disk, database)
         self.reservations = reservations_of(run)
         self._new_boot()
 
@@ -127,11 +127,6 @@ class Node:
         return self._boots
 
     @property
-    def disk(self) -> Disk:
-        """The disk with the checkpoint file."""
-        return self._disk
-
-    @property
     def runtime(self) -> Runtime:
         """The container runtime."""
         return self._host.runtime
@@ -154,7 +149,8 @@ class Node:
 
     def socket(self) -> KubeletSocket | None:
         """Return the registration socket of a serving kubelet."""
-        return self.kubelet if self.kubelet is not None and self.kubelet.serving else None
+        kubelet = self.kubelet
+        return kubelet.plugins if kubelet is not None and kubelet.serving else None
 
     # Life of the kubelet
 
@@ -214,27 +210,22 @@ class Node:
     def reboot(self, downtime: Duration) -> None:
         """End everything in order; the disk keeps all that was written."""
         self._go_down("reboot")
-        self._disk.settle()
+        self.storage.disk.settle()
         self._boot_after(downtime)
 
     def cut_power(self, downtime: Duration, loss: Loss) -> None:
         """Lose power, and with it what the disk had not made durable; boot after `downtime`."""
         self._emit(FaultInjected("powerCut", f"on {self.name}"))
         self._go_down("power cut")
-        chance = self._streams.stream(f"power/{self.name}")
-        self._disk.cut_power(loss, chance)
-        if self.database is not None:
-            self.database.cut_power(loss, chance)
+        self.storage.cut_power(loss, self._streams.stream(f"power/{self.name}"))
         self._boot_after(downtime)
 
     def recreate(self, downtime: Duration) -> None:
         """Put a blank machine of the same name in this one's place."""
         self._go_down("recreated")
         self.replacements += 1
-        self._disk.wipe()
+        self.storage.replace()
         self.runtime.wipe()
-        if self.database is not None:
-            self.database.replace()
         self._boot_after(downtime)
 
     def _go_down(self, cause: str) -> None:
@@ -294,18 +285,7 @@ class Node:
 
     def fill_disk(self, duration: Duration | None) -> None:
         """Let writes fail, for `duration` or for good."""
-        self._emit(FaultInjected("diskFull"))
-        self._set_full(full=True)
-        if duration is not None:
-            self._timeline.call_after(duration, lambda: self._set_full(full=False))
-
-    def slow_disk(self, added_fsync: Duration, duration: Duration | None) -> None:
-        """Let every fsync take longer, for `duration` or for good."""
-        self._emit(FaultInjected("slowDisk"))
-        self._add_fsync(added_fsync)
-        if duration is not None:
-            normal = self._host.run.added_fsync
-            self._timeline.call_after(duration, lambda: self._add_fsync(normal))
+        self.storage.fill(duration)
 
     def crash_plugin(self, plugin: Plugin, restart_after: Duration | None) -> None:
         """Kill a plugin's process and start it again after `restart_after`, if given."""
@@ -318,55 +298,8 @@ class Node:
         if plugin in self.plugins:
             self.plugins[plugin].break_stream()
 
-    def damage_checkpoint(self, action: FileAction, content: bytes | None) -> None:
-        """Do something to the checkpoint file behind the kubelet's back."""
-        self._emit(FaultInjected("checkpointFile", action.value))
-        present = self._disk.read(CHECKPOINT_FILE_NAME) or b""
-        if action is FileAction.DELETE:
-            self._disk.remove(CHECKPOINT_FILE_NAME)
-        elif action is FileAction.TRUNCATE:
-            self._disk.put(CHECKPOINT_FILE_NAME, present[: len(present) // 2])
-        elif action is FileAction.CORRUPT:
-            self._disk.put(CHECKPOINT_FILE_NAME, corrupted(present))
-        else:
-            self._disk.put(CHECKPOINT_FILE_NAME, content or b"")
-
-    def damage_database(self, action: FileAction) -> None:
-        """Do something to the database behind the kubelet's back; `replace` repairs it."""
-        self._emit(FaultInjected("databaseFile", action.value))
-        if self.database is not None:
-            self.database.break_down(DAMAGES[action])
-
-    def _set_full(self, *, full: bool) -> None:
-        self._disk.full = full
-        if self.database is not None:
-            self.database.full = full
-
-    def _add_fsync(self, added: Duration) -> None:
-        self._disk.added_fsync = added
-        if self.database is not None:
-            self.database.added_fsync = added
-
 
 def _choices(choice: str, node: NodeName, streams: RandomStreams) -> Choices:
     if choice == "random":
         return RandomChoices(streams.stream(f"choices/{node}"))
     return SortedChoices()
-
-
-DAMAGES = {
-    FileAction.DELETE: "the database file is missing; restore it from a copy",
-    FileAction.TRUNCATE: "database disk image is malformed",
-    FileAction.CORRUPT: "file is not a database",
-    FileAction.REPLACE: "",
-}
-"""What SQLite, or the check before it, says of a file to which this was done."""
-
-
-def corrupted(content: bytes) -> bytes:
-    """Return `content` with one digit of its end, that of the checksum, changed."""
-    for index in range(len(content) - 1, -1, -1):
-        if content[index : index + 1].isdigit():
-            other = b"1" if content[index : index + 1] != b"1" else b"2"
-            return content[:index] + other + content[index + 1 :]
-    return b"{"

@@ -160,13 +160,13 @@ class Performer:
     ) -> Completed:
         match action:
             case actions.CheckpointFile(_, kind, content):
-                node.damage_checkpoint(kind, content)
+                node.storage.damage_checkpoint(kind, content)
             case actions.DatabaseFile(_, kind):
-                node.damage_database(kind)
+                node.storage.damage_database(kind)
             case actions.DiskFull(_, duration):
-                node.fill_disk(duration)
+                node.storage.fill(duration)
             case actions.SlowDisk(_, added_fsync, duration):
-                node.slow_disk(added_fsync, duration)
+                node.storage.slow_down(added_fsync, duration)
         return at_once
 
     def _create(self, name: str, node: NodeName | None) -> Completed:

@@ -12,20 +12,16 @@ from typing import Final, Protocol
 
 from simulator.core.calls import (
     AllocateCall,
-    AllocateReply,
     CallFailed,
     PluginCall,
     PluginReply,
-    PreferredAllocationCall,
-    PreferredAllocationReply,
-    PreStartContainerReply,
 )
 from simulator.core.devices import Device
 from simulator.core.instants import Duration
 from simulator.core.pods import PodUid
 from simulator.core.resources import ResourceName
-from simulator.engine.allocate_answer import allocate_answer
 from simulator.engine.latencies import LIST_LATENCY, REGISTER_LATENCY
+from simulator.engine.plugin_answers import answer_of, latency_of
 from simulator.engine.spec import PluginSpec
 from simulator.engine.timeline import Process, Timeline
 
@@ -219,7 +215,7 @@ class Plugin:
         if self._hanging:
             self._unanswered[number] = lambda: self._answer(number, call)
         else:
-            self._process.after(self._latency(call), lambda: self._answer(number, call))
+            self._process.after(latency_of(self.spec, call), lambda: self._answer(number, call))
 
     def lose_calls(self, error: str) -> None:
         """Fail the calls under way."""
@@ -231,27 +227,7 @@ class Plugin:
 
     def answer(self, call: PluginCall) -> PluginReply:
         """Return the reply that this plugin gives to `call`."""
-        spec = self.spec
-        if isinstance(call, AllocateCall):
-            if spec.fail_allocate:
-                return _failure(spec.fail_allocate)
-            if spec.empty_allocate:
-                return AllocateReply(None)
-            return AllocateReply(allocate_answer(call, with_envs=spec.response_envs))
-        if isinstance(call, PreferredAllocationCall):
-            if spec.fail_preferred:
-                return _failure(spec.fail_preferred)
-            wanted = (*call.must_include, *call.available)
-            return PreferredAllocationReply(tuple(dict.fromkeys(wanted))[: call.size])
-        return _failure(spec.fail_pre_start) if spec.fail_pre_start else PreStartContainerReply()
-
-    def _latency(self, call: PluginCall) -> Duration:
-        latency = self.spec.latency
-        if isinstance(call, AllocateCall):
-            return latency.allocate
-        if isinstance(call, PreferredAllocationCall):
-            return latency.preferred_allocation
-        return latency.pre_start
+        return answer_of(self.spec, call)
 
     def _answer(self, number: int, call: PluginCall) -> None:
         if self._hanging:
@@ -303,7 +279,3 @@ class Plugin:
         kubelet = self._socket()
         if stream.is_open and kubelet is not None:
             kubelet.receive_devices(stream, self.devices)
-
-
-def _failure(text: str) -> CallFailed:
-    return CallFailed(f"rpc error: code = Unknown desc = {text}")

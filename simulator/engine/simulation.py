@@ -213,7 +213,7 @@ class Simulation:
 
     def files(self, node: NodeName) -> list[str]:
         """Return the names in a node's plugin directory, sorted; sockets are left out."""
-        return self._nodes[node].disk.names()
+        return self._nodes[node].storage.disk.names()
 
     def holdings(self, node: NodeName) -> tuple[HoldingObservation, ...]:
         """Return who holds what according to a node's durable state."""

@@ -31,7 +31,7 @@ from simulator.engine.actions import (
     StartPlugin,
     StopPlugin,
 )
-from simulator.engine.node import corrupted
+from simulator.engine.node_storage import corrupted
 from simulator.engine.spec import NodeSpec, PluginLatency
 from tests.engine.runs import (
     GPU,

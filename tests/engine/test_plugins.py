@@ -32,7 +32,7 @@ from simulator.engine.actions import (
     StartPlugin,
     StopPlugin,
 )
-from simulator.engine.allocate_answer import allocate_answer
+from simulator.engine.plugin_answers import allocate_answer
 from simulator.engine.spec import PluginLatency
 from tests.engine.runs import (
     GPU,

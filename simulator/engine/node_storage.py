@@ -1,0 +1,110 @@
+"""What a node keeps durably, and what befalls it: full, slow, damaged, without power, replaced."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Final
+
+from simulator.config import CHECKPOINT_FILE_NAME
+from simulator.core.instants import Duration
+from simulator.core.records import FaultInjected, Record
+from simulator.engine.actions import FileAction
+from simulator.engine.database import Database
+from simulator.engine.disk import Disk, Loss
+from simulator.engine.timeline import Timeline
+
+DAMAGES: Final = {
+    FileAction.DELETE: "the database file is missing; restore it from a copy",
+    FileAction.TRUNCATE: "database disk image is malformed",
+    FileAction.CORRUPT: "file is not a database",
+    FileAction.REPLACE: "",
+}
+"""What SQLite, or the check before it, says of a file to which this was done."""
+
+
+class NodeStorage:
+    """A node's disk and, if the persistence keeps its state there, its database.
+
+    Args:
+        added_fsync: Extra time that every fsync takes as a rule.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        emit: Callable[[Record], None],
+        database: Database | None,
+        added_fsync: Duration,
+    ) -> None:
+        self.disk = Disk(timeline.now, added_fsync=added_fsync)
+        self.database = database
+        self._timeline = timeline
+        self._emit = emit
+        self._usual_fsync = added_fsync
+
+    def cut_power(self, loss: Loss, chance: random.Random) -> None:
+        """Lose what was not durable."""
+        self.disk.cut_power(loss, chance)
+        if self.database is not None:
+            self.database.cut_power(loss, chance)
+
+    def replace(self) -> None:
+        """Be that of a blank machine."""
+        self.disk.wipe()
+        self._set_full(full=False)
+        self._add_fsync(self._usual_fsync)
+        if self.database is not None:
+            self.database.replace()
+
+    def fill(self, duration: Duration | None) -> None:
+        """Let writes fail, for `duration` or for good."""
+        self._emit(FaultInjected("diskFull"))
+        self._set_full(full=True)
+        if duration is not None:
+            self._timeline.call_after(duration, lambda: self._set_full(full=False))
+
+    def slow_down(self, added_fsync: Duration, duration: Duration | None) -> None:
+        """Let every fsync take longer, for `duration` or for good."""
+        self._emit(FaultInjected("slowDisk"))
+        self._add_fsync(added_fsync)
+        if duration is not None:
+            self._timeline.call_after(duration, lambda: self._add_fsync(self._usual_fsync))
+
+    def damage_checkpoint(self, action: FileAction, content: bytes | None) -> None:
+        """Do something to the checkpoint file behind the kubelet's back."""
+        self._emit(FaultInjected("checkpointFile", action.value))
+        present = self.disk.read(CHECKPOINT_FILE_NAME) or b""
+        if action is FileAction.DELETE:
+            self.disk.remove(CHECKPOINT_FILE_NAME)
+        elif action is FileAction.TRUNCATE:
+            self.disk.put(CHECKPOINT_FILE_NAME, present[: len(present) // 2])
+        elif action is FileAction.CORRUPT:
+            self.disk.put(CHECKPOINT_FILE_NAME, corrupted(present))
+        else:
+            self.disk.put(CHECKPOINT_FILE_NAME, content or b"")
+
+    def damage_database(self, action: FileAction) -> None:
+        """Do something to the database behind the kubelet's back; `replace` repairs it."""
+        self._emit(FaultInjected("databaseFile", action.value))
+        if self.database is not None:
+            self.database.break_down(DAMAGES[action])
+
+    def _set_full(self, *, full: bool) -> None:
+        self.disk.full = full
+        if self.database is not None:
+            self.database.full = full
+
+    def _add_fsync(self, added: Duration) -> None:
+        self.disk.added_fsync = added
+        if self.database is not None:
+            self.database.added_fsync = added
+
+
+def corrupted(content: bytes) -> bytes:
+    """Return `content` with one digit of its end, that of the checksum, changed."""
+    for index in range(len(content) - 1, -1, -1):
+        if content[index : index + 1].isdigit():
+            other = b"1" if content[index : index + 1] != b"1" else b"2"
+            return content[:index] + other + content[index + 1 :]
+    return b"{"

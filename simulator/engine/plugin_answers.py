@@ -1,0 +1,68 @@
+"""What a simulated plugin answers, and after how long: a function of its spec and the call alone.
+
+The same ids give the same bytes, before and after a restart.
+"""
+
+from __future__ import annotations
+
+from simulator.core.allocate_response import AllocateResponse, DeviceSpec, encode
+from simulator.core.calls import (
+    AllocateCall,
+    AllocateReply,
+    CallFailed,
+    PluginCall,
+    PluginReply,
+    PreferredAllocationCall,
+    PreferredAllocationReply,
+    PreStartContainerReply,
+)
+from simulator.core.instants import Duration
+from simulator.core.resources import ResourceName
+from simulator.engine.spec import PluginSpec
+
+
+def answer_of(spec: PluginSpec, call: PluginCall) -> PluginReply:
+    """Return the reply to `call`."""
+    if isinstance(call, AllocateCall):
+        if spec.fail_allocate:
+            return _failure(spec.fail_allocate)
+        if spec.empty_allocate:
+            return AllocateReply(None)
+        return AllocateReply(allocate_answer(call, with_envs=spec.response_envs))
+    if isinstance(call, PreferredAllocationCall):
+        if spec.fail_preferred:
+            return _failure(spec.fail_preferred)
+        wanted = (*call.must_include, *call.available)
+        return PreferredAllocationReply(tuple(dict.fromkeys(wanted))[: call.size])
+    return _failure(spec.fail_pre_start) if spec.fail_pre_start else PreStartContainerReply()
+
+
+def latency_of(spec: PluginSpec, call: PluginCall) -> Duration:
+    """Return how long the answer takes."""
+    if isinstance(call, AllocateCall):
+        return spec.latency.allocate
+    if isinstance(call, PreferredAllocationCall):
+        return spec.latency.preferred_allocation
+    return spec.latency.pre_start
+
+
+def allocate_answer(call: AllocateCall, *, with_envs: bool) -> bytes:
+    """Return a serialized ContainerAllocateResponse that grants the devices of `call`.
+
+    Each device gets a node `/dev/ID`; `example.com/gpu` sets `EXAMPLE_COM_GPU` to the ids.
+    """
+    devices = sorted(call.devices)
+    return encode(
+        AllocateResponse(
+            envs={_variable(call.resource): ",".join(devices)} if with_envs else {},
+            devices=tuple(DeviceSpec(f"/dev/{each}", f"/dev/{each}", "rw") for each in devices),
+        )
+    )
+
+
+def _variable(resource: ResourceName) -> str:
+    return "".join(letter if letter.isalnum() else "_" for letter in resource).upper()
+
+
+def _failure(text: str) -> CallFailed:
+    return CallFailed(f"rpc error: code = Unknown desc = {text}")
