@@ -34,7 +34,7 @@ RECORD_TYPES = tuple(
 
 def _record_type(value: object) -> str:
     if value not in RECORD_TYPES:
-        reason = f"{found(value)} is not a type of record; allowed: {', '.join(RECORD_TYPES)}"
+        reason = f"{found(value)} is not a type of record{nearest(str(value), RECORD_TYPES)}"
         raise ValueError(reason)
     return str(value)
 
@@ -105,8 +105,11 @@ class InvariantsBroken(Model):
 
 
 def _invariants(value: object) -> object:
-    if value == "all" or isinstance(value, dict):
+    if value in ("all", None):
         return value
+    names = value.get("broken") if isinstance(value, dict) and len(value) == 1 else None
+    if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
+        return InvariantsBroken(broken=tuple(names))
     reason = f"wants all, or a map with broken: [I1, …], found {found(value)}"
     raise ValueError(reason)
 
