@@ -6,13 +6,14 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	&& echo $$name && break; done)
 BIN := .venv/bin
 READY := .venv/.ready
+UNCOVERED := --skip-covered --show-missing
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test soak lint bench clean
 
 help:
 	@echo 'make demo    a real checkpoint, restarts and reboots: file and database side by side'
-	@echo 'make test    all tests'
+	@echo 'make test    all tests, then the branch coverage of core and engine'
 	@echo 'make soak    the long random tests'
 	@echo 'make lint    format, lint, types, import contracts'
 	@echo 'make bench   the benchmark figures beside their bars'
@@ -22,7 +23,10 @@ demo: $(READY)
 	@sh scenarios/demo/demo.sh $(BIN)/rebind
 
 test: $(READY)
-	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -n auto --maxprocesses=8 tests
+	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -n auto --maxprocesses=8 \
+		--cov=simulator.core --cov=simulator.engine --cov-report= tests
+	@$(BIN)/coverage report --include='simulator/core/*' --fail-under=100 $(UNCOVERED)
+	@$(BIN)/coverage report --include='simulator/engine/*' --fail-under=95 $(UNCOVERED)
 
 soak: $(READY)
 	@HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -q -n auto --maxprocesses=8 -m soak tests

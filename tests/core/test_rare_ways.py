@@ -164,15 +164,18 @@ def test_a_release_that_was_overtaken_by_another_frees_nothing_twice() -> None:
 def test_reservations_of_two_calls_in_flight_are_dropped_one_by_one() -> None:
     """S3.11: a restart of one container runs beside the admission of another pod."""
     pool = DevicePool()
-    pool.fold([device("g0"), device("g1")], Behavior())
-    pool.reserve(ids("g0"))
-    pool.reserve(ids("g1"))
+    pool.fold([device("g0"), device("g1"), device("g2")], Behavior())
+    for one in ("g0", "g1", "g2"):
+        pool.reserve(ids(one))
 
     pool.unreserve(ids("g0"))
+    pool.hold(ids("g1"))
 
-    assert pool.allocated() == ("g1",)
-    pool.unreserve(ids("g1"))
+    assert list(pool.reserved or ()) == ["g2"]
+    assert pool.allocated() == ("g1", "g2")
+    pool.unreserve(ids("g2"))
     assert pool.reserved is None
+    assert pool.allocated() == ("g1",)
 
 
 def test_a_list_that_overtakes_the_commit_of_an_earlier_one_is_the_one_that_counts() -> None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from simulator.core.behavior import Readmission, Reservations
-from simulator.core.calls import Call
+from simulator.core.calls import (
+    AllocateCall,
+    Call,
+    PreferredAllocationCall,
+    PreStartContainerCall,
+)
 from simulator.core.machine import TopologyPolicy
 from simulator.core.resources import ResourceName
 from tests.core.driving import pod
 from tests.recovery.node import Node, StateForgotten, Strategy
-from tests.recovery.outside import Cut, Durable, Fate, Outside
+from tests.recovery.outside import STORE_CALLS, Cut, Durable, Fate, Outside
+
+ANY_CALL = (*STORE_CALLS, AllocateCall, PreferredAllocationCall, PreStartContainerCall)
 
 
 @dataclass(frozen=True)
@@ -54,21 +61,17 @@ class Exploration:
     forgotten: list[Cut] = field(default_factory=list)
 
 
-def explore(story: Story, setup: Setup) -> Exploration:
-    """Cut a scenario everywhere."""
+def explore(story: Story, setup: Setup, kinds: tuple[type[Call], ...] = ANY_CALL) -> Exploration:
+    """Cut a scenario at every call of these kinds."""
     outcome = Exploration()
     uncut = Outside(setup.durable())
     _run(story, setup, uncut, outcome, None)
     outcome.calls = uncut.calls
-    for cut in _cuts(len(uncut.calls)):
-        _run(story, setup, Outside(setup.durable(), cut), outcome, cut)
+    for number, call in enumerate(uncut.calls, start=1):
+        for fate in Fate if isinstance(call, kinds) else ():
+            cut = Cut(number, fate)
+            _run(story, setup, Outside(setup.durable(), cut), outcome, cut)
     return outcome
-
-
-def _cuts(calls: int) -> Iterator[Cut]:
-    for number in range(1, calls + 1):
-        for fate in Fate:
-            yield Cut(number, fate)
 
 
 def _run(
