@@ -66,6 +66,8 @@ class Fault:
         node: The node; None for any node.
         target: Name of the file or plugin; empty for any.
         nth: The occurrence, counted from 1 over the effects that match; None for each of them.
+        number: The ordinal of one effect over the whole run (`Effect.number`), in place of `op`,
+            `node`, `target` and `nth`.
         when: Before or after the effect.
         duration: Of a latency, hang or full disk; downtime after a crash or power cut.
         message: The error text.
@@ -77,6 +79,7 @@ class Fault:
     node: NodeName | None = None
     target: str = ""
     nth: int | None = 1
+    number: int | None = None
     when: When = When.BEFORE
     duration: Duration | None = None
     message: str = "input/output error"
@@ -149,6 +152,9 @@ class _Plan:
 
     def is_struck(self, effect: Effect, when: When) -> bool:
         fault = self.fault
+        if fault.number is not None:
+            self.spent = when is fault.when and effect.number == fault.number
+            return self.spent
         if (
             when is not fault.when
             or fault.op not in {None, effect.op}

@@ -86,7 +86,7 @@ def cuts(
     assert whole.records(InvariantViolated) == []
     for effect in whole.simulation.effects:
         for when in sides:
-            fault = Fault(kind, nth=effect.number, when=when, duration=seconds(2))
+            fault = Fault(kind, number=effect.number, when=when, duration=seconds(2))
             run = played(spec, factory, (fault,))
             yield f"{when.value} {effect.op.value} {effect.number}", run
             run.simulation.close()

@@ -40,6 +40,15 @@ def test_a_fault_without_an_effect_counts_all_effects() -> None:
     ]
 
 
+def test_a_fault_may_name_one_effect_of_the_whole_run() -> None:
+    """Also after effects that were begun and never ended."""
+    log = EffectLog([Fault(FaultKind.CRASH, number=2, when=When.AFTER)])
+    log.announce(Instant(0), NODE, Op.WRITE)
+
+    assert strikes(log, Op.FSYNC) == [FaultKind.CRASH]
+    assert strikes(log, Op.FSYNC) == []
+
+
 def test_a_fault_may_be_bound_to_a_node_and_a_target() -> None:
     log = EffectLog([Fault(FaultKind.HANG, Op.ALLOCATE, node=NODE, target="gpu")])
 
