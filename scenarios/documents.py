@@ -20,6 +20,7 @@ import yaml
 
 from scenarios.parameters import Hidden, hide_parameters
 from simulator.errors import InputError, ScenarioError
+from simulator.reports.text import printable
 
 FILE_SIZE_MAX: Final = 1024 * 1024
 """Largest input file, in bytes."""
@@ -153,14 +154,7 @@ class Document:
     def fault(self, path: Path, reason: str, *, key: bool = False) -> InputError:
         """Return the error that says `reason` about the value, or the key, at `path`."""
         place = self.place(path, key=key)
-        return self.error(one_line(reason), path=self.path, line=place.line, column=place.column)
-
-
-def one_line(text: str) -> str:
-    """Return `text` with line ends and control characters escaped: input may hold any."""
-    return "".join(
-        character if character.isprintable() else repr(character)[1:-1] for character in text
-    )
+        return self.error(printable(reason), path=self.path, line=place.line, column=place.column)
 
 
 def _child(node: Node, part: str | int) -> Node | None:
@@ -341,4 +335,4 @@ class _Builder:
             raise self._fault(place, f"the file holds more than {NODES_MAX} values")
 
     def _fault(self, place: Place, reason: str) -> InputError:
-        return self._error(one_line(reason), path=self._path, line=place.line, column=place.column)
+        return self._error(printable(reason), path=self._path, line=place.line, column=place.column)

@@ -10,12 +10,13 @@ import click
 
 from simulator.cli.checkpoint_files import CheckpointFile, read_checkpoint
 from simulator.cli.checkpoint_texts import FORMAT_TEXTS, NOTHING
-from simulator.cli.output import JsonValue, OutputOptions, emit_document, printable
+from simulator.cli.output import JsonValue, OutputOptions, emit_document
 from simulator.core.behavior import Behavior
 from simulator.core.checkpoint.bindings import read_bindings
 from simulator.core.checkpoint.findings import Finding, findings
 from simulator.core.checkpoint.parse import parse
 from simulator.errors import CheckpointError, CheckpointSyntaxError, CheckpointTypeError
+from simulator.reports.text import printable
 
 _KIND = "CheckpointVerification"
 

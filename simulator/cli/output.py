@@ -21,6 +21,7 @@ import yaml
 from rich.cells import cell_len
 
 from simulator.config import API_VERSION
+from simulator.reports.text import printable
 
 T = TypeVar("T")
 JsonValue: TypeAlias = (
@@ -151,15 +152,6 @@ def emit_document(kind: str, body: Mapping[str, JsonValue], output: OutputOption
         click.echo(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), nl=False)
     else:
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
-
-
-def printable(text: str) -> str:
-    """Return `text` with control characters escaped: ids from outside may hold any."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else repr(character)[1:-1] for character in text
-    )
 
 
 def _sorted(table: Table[T], rows: Sequence[T], sort_by: str | None) -> Sequence[T]:
