@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from scenarios.variants import nearest
+from scenarios.phrases import nearest
 from simulator.errors import ScenarioError
 
 LIBRARY: Final = Path(__file__).parent / "library"

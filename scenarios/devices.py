@@ -6,7 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios.fields import DeviceIdText, Items, Model, Wording, found
+from scenarios.fields import DeviceIdText, Items, Model, Wording
+from scenarios.phrases import found
 from simulator.core.devices import HEALTHY, Device, DeviceId, NumaNode
 
 DEVICES_MAX = 20_000

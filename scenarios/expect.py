@@ -17,9 +17,9 @@ from scenarios.fields import (
     Resource,
     Versions,
     Wording,
-    found,
 )
-from scenarios.variants import PersistenceVariant, nearest
+from scenarios.phrases import found, nearest
+from scenarios.variants import PersistenceVariant
 from simulator.core import records
 from simulator.core.instants import Duration
 

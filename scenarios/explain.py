@@ -7,8 +7,8 @@ from typing import Final
 
 from scenarios.fields import Model
 from scenarios.outline import Entry, entries, entry_at, model_at
+from scenarios.phrases import nearest
 from scenarios.schema import Scenario
-from scenarios.variants import nearest
 from simulator.errors import ScenarioError
 
 KINDS: Final[dict[str, type[Model]]] = {"scenario": Scenario}

@@ -12,6 +12,7 @@ from typing import Annotated, Final, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Strict
 from pydantic.alias_generators import to_camel
 
+from scenarios.phrases import found
 from scenarios.versions import VersionSelector, parse_selector
 from simulator.config import API_VERSION
 from simulator.core.instants import Duration, parse_duration
@@ -37,19 +38,6 @@ class Model(BaseModel):
         use_attribute_docstrings=True,
         validate_by_name=False,
     )
-
-
-def found(value: object) -> str:
-    """Say in words what was found in place of something else."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return f"{str(value).lower()}"
-    if isinstance(value, int | float):
-        return f"the number {value}"
-    if isinstance(value, str):
-        return f'"{value[:60]}"'
-    return "a list" if isinstance(value, list) else "a map"
 
 
 def _text(value: object, wanted: str) -> str:

@@ -15,10 +15,10 @@ from scenarios.documents import (
     ScalarNode,
     read_documents,
 )
-from scenarios.fields import found
 from scenarios.manifests import ManifestPod, read_manifest
 from scenarios.matrix import Combination, Narrowing, combinations
 from scenarios.node_steps import CheckpointFile
+from scenarios.phrases import found
 from scenarios.problems import read_model, say
 from scenarios.references import check_references
 from scenarios.schema import KnownPod, Node, Scenario

@@ -13,10 +13,9 @@ from typing import Final
 
 from scenarios import kubernetes_keys as keys
 from scenarios.documents import Document, Path
-from scenarios.fields import found
+from scenarios.phrases import found, nearest
 from scenarios.quantities import canonical_quantity, parse_quantity
 from scenarios.values import Values
-from scenarios.variants import nearest
 from simulator.core.instants import SECOND, Duration
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName, is_extended_resource_name

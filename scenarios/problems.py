@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from scenarios.documents import Document, ListNode, MapNode, Path
-from scenarios.fields import Model, found
+from scenarios.fields import Model
 from scenarios.outline import entries, entry_at, model_at
-from scenarios.variants import nearest
+from scenarios.phrases import found, nearest
 from simulator.errors import InputError
 
 M = TypeVar("M", bound=Model)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from scenarios import node_steps, pod_steps
 from scenarios.documents import Document, Path
 from scenarios.matrix import combinations, selects
+from scenarios.phrases import nearest
 from scenarios.problems import say
 from scenarios.schema import Scenario
-from scenarios.variants import nearest
 
 
 @dataclass(frozen=True, slots=True)

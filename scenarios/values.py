@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scenarios.documents import Document, ListNode, MapNode, Path, ScalarNode, plain
-from scenarios.fields import found
-from scenarios.variants import nearest
+from scenarios.phrases import found, nearest
 from simulator.errors import InputError
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator
 
-from scenarios.fields import Wording, found
+from scenarios.fields import Wording
+from scenarios.phrases import found, nearest
 
 OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     "checkpoint": ("dirFsync",),
@@ -79,17 +79,6 @@ def _option(text: str) -> tuple[str, bool | str]:
     name, equals, value = text.partition("=")
     words: dict[str, bool | str] = {"true": True, "false": False}
     return name, words.get(value, value) if equals else True
-
-
-def nearest(name: str, allowed: object) -> str:
-    """Return `; did you mean …? Allowed: …` for an unknown name."""
-    names = [str(one) for one in allowed] if isinstance(allowed, (list, tuple, dict)) else []
-    shown = name[:80]
-    close = difflib.get_close_matches(shown, names, n=1) or [
-        one for one in names if shown and one.startswith(shown)
-    ]
-    meant = f'; did you mean "{close[0]}"? Allowed' if close else "; allowed"
-    return f"{meant}: {', '.join(names) or 'nothing'}"
 
 
 PersistenceVariant = Annotated[

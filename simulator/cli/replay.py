@@ -17,8 +17,9 @@ from scenarios.builtin import builtin_names, find_file
 from scenarios.loading import LoadedScenario, load_scenarios
 from scenarios.matrix import Combination, Narrowing
 from scenarios.parameters import read_settings
+from scenarios.phrases import nearest
 from scenarios.replay import replay as replay_scenario
-from scenarios.variants import Persistence, nearest, parse_persistence
+from scenarios.variants import Persistence, parse_persistence
 from simulator.assembly import simulated
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
