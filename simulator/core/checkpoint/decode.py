@@ -8,11 +8,11 @@ keep what the second does not name.
 from __future__ import annotations
 
 import re
-from binascii import a2b_base64
 from collections.abc import Iterator, Mapping
 from typing import Final, NoReturn
 
 from simulator.core.behavior import CheckpointFormat
+from simulator.core.checkpoint.go_strings import from_base64
 from simulator.core.checkpoint.json_values import JsonNumber, JsonObject, JsonValue, too_deep
 from simulator.core.checkpoint.plain_entry import plain_entry
 from simulator.core.checkpoint.values import Checkpoint, CheckpointEntry, DeviceIdList, EntryDevices
@@ -26,8 +26,7 @@ _UINT8_LIMIT: Final = 1 << 8
 _INT64_LIMIT: Final = 1 << 63
 _DIGITS_MAX: Final = 20
 _INTEGER: Final = re.compile(r"([+-]?)0*([0-9]+)", re.ASCII)
-_NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/]")
-_LINE_ENDS: Final = dict.fromkeys(map(ord, "\r\n"))
+_NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/\r\n]")
 _FOLDED_LETTERS: Final = {0x17F: "s", 0x212A: "k"}
 """The letters outside ASCII that Unicode folds to ASCII ones: long s and the Kelvin sign."""
 _EMPTY_ENTRY: Final = CheckpointEntry(PodUid(""), ContainerName(""), ResourceName(""), None, None)
@@ -53,10 +52,18 @@ def decode(value: JsonValue, form: CheckpointFormat) -> tuple[Checkpoint, int]:
 
     Raises:
         CheckpointTypeError: A value has a type that the format does not have there.
-        CheckpointSyntaxError: A skipped value nests deeper than Go reads.
+        CheckpointSyntaxError: A value nests deeper than Go reads.
     """
-    data = _Data(form)
-    if form is CheckpointFormat.BARE:
+    try:
+        return _decoded(value, _Data(form))
+    except CheckpointTypeError:
+        # Go sees that a text nests too deep before it looks at any type.
+        _check_depth(value, inside=0)
+        raise
+
+
+def _decoded(value: JsonValue, data: _Data) -> tuple[Checkpoint, int]:
+    if data.form is CheckpointFormat.BARE:
         data.read(value, into="value of type checkpointData", depth=1)
         return data.checkpoint(), 0
     found = 0
@@ -209,12 +216,11 @@ def _bytes(value: JsonValue, base: bytes) -> bytes | None:
         return bytes(_byte(member, base[index : index + 1]) for index, member in enumerate(value))
     if not isinstance(value, str):
         _wrong(value, f"{into}[]uint8")
-    text = value.translate(_LINE_ENDS) if "\n" in value or "\r" in value else value
     try:
-        return a2b_base64(text, strict_mode=True)
+        return from_base64(value)
     except ValueError:
-        wrong = _NOT_BASE64.search(text)
-        at = len(text) if wrong is None else wrong.start()
+        wrong = _NOT_BASE64.search(value)
+        at = len(value) if wrong is None else wrong.start()
         reason = f"illegal base64 data at input byte {at}"
         raise CheckpointTypeError(reason) from None
 
@@ -256,7 +262,6 @@ def _check_depth(value: JsonValue, *, inside: int) -> None:
 
 def _wrong(value: JsonValue, into: str, *, exactly: bool = False) -> NoReturn:
     """Raise Go's UnmarshalTypeError; a number is shown when a number was wanted."""
-    _check_depth(value, inside=1)
     reason = f"json: cannot unmarshal {_kind(value, exactly=exactly)} into Go {into}"
     raise CheckpointTypeError(reason)
 

@@ -1,4 +1,4 @@
-r"""Strings between Go and Python: UTF-8 with replacement, JSON quoting, raw bytes.
+r"""Strings between Go and Python: UTF-8 with replacement, JSON quoting, base64, raw bytes.
 
 Go keeps any bytes in a string. Its JSON writer puts U+FFFD in place of each byte that is not UTF-8,
 its JSON reader does the same and replaces unpaired surrogate escapes too. Before Go 1.22 (kubelets
@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import codecs
 import re
+from binascii import a2b_base64
 from typing import Final
 
 _REPLACEMENT: Final = "\ufffd"
 _NEEDS_ESCAPE: Final = re.compile('[\x00-\x1f"\\\\<>&\u2028\u2029\udc80-\udcff]')
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_LINE_ENDS: Final = dict.fromkeys(map(ord, "\r\n"))
+_BASE64_GROUP: Final = 4
 
 
 def _escapes(*, legacy: bool) -> dict[int, str]:
@@ -58,3 +61,18 @@ def quoted(text: str, *, legacy_escapes: bool) -> str:
 def raw(text: str) -> bytes:
     """Return the bytes that a Go string holds."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def from_base64(text: str) -> bytes:
+    """Decode what Go's `base64.StdEncoding` decodes: line ends are skipped, padding is required.
+
+    Raises:
+        ValueError: Go does not decode it either.
+    """
+    if "\n" in text or "\r" in text:
+        text = text.translate(_LINE_ENDS)
+    # Python takes any padding behind a whole group, Go takes none.
+    if len(text) % _BASE64_GROUP or text.endswith("==="):
+        message = "wrong padding"
+        raise ValueError(message)
+    return a2b_base64(text, strict_mode=True)

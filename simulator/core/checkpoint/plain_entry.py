@@ -6,9 +6,9 @@ form: all fields, in order, nothing null. Whatever looks otherwise is left to `d
 
 from __future__ import annotations
 
-from binascii import a2b_base64
 from typing import Final
 
+from simulator.core.checkpoint.go_strings import from_base64
 from simulator.core.checkpoint.json_values import JsonValue
 from simulator.core.checkpoint.values import CheckpointEntry, DeviceIdList
 from simulator.core.devices import DeviceId, NumaNode
@@ -59,6 +59,6 @@ def _devices(groups: tuple[tuple[str, JsonValue], ...]) -> dict[NumaNode, Device
 
 def _response(text: str) -> bytes | None:
     try:
-        return a2b_base64(text, strict_mode=True)
+        return from_base64(text)
     except ValueError:
         return None

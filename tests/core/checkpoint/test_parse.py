@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -187,12 +189,31 @@ def test_a_null_byte_of_a_repeated_response_is_the_earlier_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['"QQ"', '"QQ="', '"Q"', '"="', '"QQ==QQ=="', '"Q Q="', '"-_-_"', '"é"', '"QQ==="']
+    "text",
+    [
+        *('"QQ"', '"QQ="', '"Q"', '"="', '"QQ==QQ=="', '"Q Q="', '"-_-_"', '"é"', '"QQ==="'),
+        *(
+            '"QUJD="',
+            '"QUJD=="',
+            '"QUJD==="',
+            '"QUJD===="',
+            '"===="',
+            '"A==="',
+            '"QQ=\\n"',
+            '"\\r=\\n"',
+        ),
+    ],
 )
 def test_a_response_that_is_not_base64_is_a_type_error(text: str) -> None:
-    """Recording 06; the URL alphabet and missing padding are not Go's standard encoding."""
+    """Recording 06; the URL alphabet, missing and excess padding are not Go's standard encoding.
+
+    Each was given to Go 1.19.8 and 1.27.3, which made the recordings.
+    """
     with pytest.raises(CheckpointTypeError, match="illegal base64 data at input byte"):
         read_entry(f'"AllocResp":{text}')
+    plain = f'"PodUID":"","ContainerName":"","ResourceName":"","DeviceIDs":{{}},"AllocResp":{text}'
+    with pytest.raises(CheckpointTypeError, match="illegal base64 data at input byte"):
+        read_entry(plain)
 
 
 @pytest.mark.parametrize(
@@ -309,16 +330,32 @@ def test_the_last_checksum_counts_and_null_leaves_it(members: str, found: int) -
     assert decode(loads(f'{{"Data":null{members}}}'.encode()), V2)[1] == found
 
 
-@pytest.mark.parametrize("member", ['"New":%s', '"PodUID":%s'])
-def test_a_value_that_nests_too_deep_is_a_syntax_error_wherever_it_stands(member: str) -> None:
-    deep: JsonValue = []
-    for _ in range(NESTING_MAX):
-        deep = [deep]
-    name = member.partition('"')[2].partition('"')[0]
-    value: JsonValue = (("Data", (("PodDeviceEntries", [((name, deep),)]),)),)
+def nested(levels: int) -> JsonValue:
+    value: JsonValue = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("outside", "around"),
+    [
+        (0, lambda deep: deep),
+        (1, lambda deep: (("Checksum", deep),)),
+        (4, lambda deep: (("Data", (("PodDeviceEntries", [(("New", deep),)]),)),)),
+        (4, lambda deep: (("Data", (("PodDeviceEntries", [(("PodUID", deep),)]),)),)),
+        (1, lambda deep: (("Checksum", "x"), ("New", deep))),
+    ],
+)
+def test_a_value_that_nests_too_deep_is_a_syntax_error_wherever_it_stands(
+    outside: int, around: Callable[[JsonValue], JsonValue]
+) -> None:
+    """Go reads 10,000 levels, and counts them before it looks at types."""
+    with suppress(CheckpointTypeError):
+        decode(around(nested(NESTING_MAX - outside)), V2)
 
     with pytest.raises(CheckpointSyntaxError, match="exceeded max depth"):
-        decode(value, V2)
+        decode(around(nested(NESTING_MAX - outside + 1)), V2)
 
 
 def test_a_bare_file_has_no_checksum_to_compare() -> None:
