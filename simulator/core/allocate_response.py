@@ -10,9 +10,11 @@ Kubelet: ContainerAllocateResponse of the device plugin API v1beta1 (S1.4).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Final
 
+from simulator.core.plain_response import is_plain
 from simulator.core.protobuf_wire import (
     BYTES,
     VARINT,
@@ -21,44 +23,43 @@ from simulator.core.protobuf_wire import (
     unchecked_entry,
     write_bytes,
 )
+from simulator.core.response_messages import (
+    ANNOTATIONS,
+    CDI_DEVICE,
+    CDI_DEVICES,
+    CONTAINER_PATH,
+    DEVICE,
+    DEVICES,
+    ENTRY,
+    ENVS,
+    HOST_PATH,
+    KEY,
+    MOUNT,
+    MOUNTS,
+    NAME,
+    READ_ONLY_OR_PERMISSIONS,
+    RESPONSE,
+    RESPONSE_WITHOUT_CDI,
+    VALUE,
+)
 from simulator.errors import MalformedReplyError
 
-_ENVS, _MOUNTS, _DEVICES, _ANNOTATIONS, _CDI_DEVICES = range(1, 6)
-_KEY, _VALUE = 1, 2
-_CONTAINER_PATH, _HOST_PATH, _READ_ONLY_OR_PERMISSIONS = 1, 2, 3
-_NAME: Final = 1
-_RESPONSE: Final = dict.fromkeys((_ENVS, _MOUNTS, _DEVICES, _ANNOTATIONS, _CDI_DEVICES), BYTES)
-_RESPONSE_WITHOUT_CDI: Final = dict.fromkeys((_ENVS, _MOUNTS, _DEVICES, _ANNOTATIONS), BYTES)
-_MOUNT: Final = {_CONTAINER_PATH: BYTES, _HOST_PATH: BYTES, _READ_ONLY_OR_PERMISSIONS: VARINT}
-_DEVICE: Final = {_CONTAINER_PATH: BYTES, _HOST_PATH: BYTES, _READ_ONLY_OR_PERMISSIONS: BYTES}
-_CDI_DEVICE: Final = {_NAME: BYTES}
-_ENTRY: Final = {_KEY: BYTES, _VALUE: BYTES}
+_READ_ONLY_TAG: Final = READ_ONLY_OR_PERMISSIONS << 3 | VARINT
 _OUTER: Final = {1: BYTES}
-
-_CDI_TAG: Final = _CDI_DEVICES << 3 | BYTES
-_MOUNT_TAG: Final = _MOUNTS << 3 | BYTES
-_READ_ONLY_TAG: Final = _READ_ONLY_OR_PERMISSIONS << 3 | VARINT
-_PLAIN_TAGS: Final = {
-    number << 3 | BYTES: frozenset(
-        inner << 3 | BYTES for inner in message if message[inner] == BYTES
-    )
-    for number, message in (
-        (_ENVS, _ENTRY),
-        (_MOUNTS, _MOUNT),
-        (_DEVICES, _DEVICE),
-        (_ANNOTATIONS, _ENTRY),
-        (_CDI_DEVICES, _CDI_DEVICE),
-    )
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A host directory or file that appears in the container."""
+    """A host directory or file that appears in the container.
+
+    Attributes:
+        unknown: Fields that the reader does not know, as they are.
+    """
 
     container_path: str = ""
     host_path: str = ""
     read_only: bool = False
+    unknown: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,13 @@ class DeviceSpec:
 
     Attributes:
         permissions: Any of `r`, `w`, `m`.
+        unknown: Fields that the reader does not know, as they are.
     """
 
     container_path: str = ""
     host_path: str = ""
     permissions: str = ""
+    unknown: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,8 @@ class AllocateResponse:
 
     Attributes:
         cdi_devices: Fully qualified CDI names (1.28+).
+        unknown: Fields that the reader does not know, as they are.
+        cdi_unknown: The same inside each CDI device; empty when none has any.
     """
 
     envs: Mapping[str, str] = field(default_factory=dict)
@@ -87,6 +92,8 @@ class AllocateResponse:
     devices: tuple[DeviceSpec, ...] = ()
     annotations: Mapping[str, str] = field(default_factory=dict)
     cdi_devices: tuple[str, ...] = ()
+    unknown: bytes = b""
+    cdi_unknown: tuple[bytes, ...] = ()
 
 
 def decode(data: bytes, *, lenient: bool = True, cdi_devices: bool = True) -> AllocateResponse:
@@ -95,7 +102,8 @@ def decode(data: bytes, *, lenient: bool = True, cdi_devices: bool = True) -> Al
     Args:
         data: The serialized message; empty for an empty answer.
         lenient: `Behavior.lenient_allocate_responses`. Without it, text that is not UTF-8 is kept
-            as surrogate escapes; with it, such text is an error.
+            as surrogate escapes and unknown fields are dropped; with it, such text is an error and
+            they are kept.
         cdi_devices: Whether the version knows the field (1.20.2/DIFFERENCES 23).
 
     Raises:
@@ -106,25 +114,36 @@ def decode(data: bytes, *, lenient: bool = True, cdi_devices: bool = True) -> Al
     mounts: list[Mount] = []
     devices: list[DeviceSpec] = []
     names: list[str] = []
-    known = _RESPONSE if cdi_devices else _RESPONSE_WITHOUT_CDI
-    size = len(data)
-    for number, start, stop in fields(data, 0, size, known, lenient=lenient):
-        if number == _ENVS:
+    inner_unknown: list[bytes] = []
+    unknown: list[bytes] = []
+    known = RESPONSE if cdi_devices else RESPONSE_WITHOUT_CDI
+    for number, start, stop in fields(data, 0, len(data), known, lenient=lenient, unknown=unknown):
+        if number == ENVS:
             _read_entry(data, start, stop, envs, lenient=lenient)
-        elif number == _ANNOTATIONS:
+        elif number == ANNOTATIONS:
             _read_entry(data, start, stop, annotations, lenient=lenient)
-        elif number == _MOUNTS:
+        elif number == MOUNTS:
             mounts.append(_read_mount(data, start, stop, lenient=lenient))
-        elif number == _DEVICES:
+        elif number == DEVICES:
             devices.append(_read_device(data, start, stop, lenient=lenient))
         else:
-            names.append(_read_name(data, start, stop, lenient=lenient))
-    return AllocateResponse(envs, tuple(mounts), tuple(devices), annotations, tuple(names))
+            name, beside = _read_name(data, start, stop, lenient=lenient)
+            names.append(name)
+            inner_unknown.append(beside)
+    return AllocateResponse(
+        envs,
+        tuple(mounts),
+        tuple(devices),
+        annotations,
+        tuple(names),
+        unknown=b"".join(unknown),
+        cdi_unknown=tuple(inner_unknown) if any(inner_unknown) else (),
+    )
 
 
 def is_decodable(data: bytes, *, lenient: bool = True) -> bool:
     """Tell whether a kubelet can decode these bytes; quick for what plugins really send."""
-    if _is_plain(data):
+    if is_plain(data):
         return True
     try:
         decode(data, lenient=lenient)
@@ -136,27 +155,23 @@ def is_decodable(data: bytes, *, lenient: bool = True) -> bool:
 def rewritten(data: bytes, *, lenient: bool, cdi_devices: bool) -> bytes:
     """Return the bytes that a kubelet writes for a response that it read from its checkpoint.
 
-    The newer runtime keeps what it does not know; the older one drops it, CDI devices included
-    where the version does not know them (1.20.2/DIFFERENCES 23).
+    Known fields are written by number, map entries with key and value, other texts only when they
+    are not empty, unknown fields last (1.32.10/DIFFERENCES, "AllocResp bytes"; 1.20.2/DIFFERENCES
+    23). The order of map entries, random in the kubelet, stays.
 
     Raises:
         MalformedReplyError: The kubelet cannot decode the response.
     """
-    if lenient or (_is_plain(data) and (cdi_devices or _CDI_TAG not in data)):
+    if is_plain(data) and (cdi_devices or CDI_DEVICES << 3 | BYTES not in data):
         return data
-    return encode(decode(data, lenient=False, cdi_devices=cdi_devices))
+    return _encoded(decode(data, lenient=lenient, cdi_devices=cdi_devices))
 
 
 def encode(response: AllocateResponse) -> bytes:
     """Serialize, fields by number and map entries by key, empty fields left out."""
-    parts = [
-        *_entries(_ENVS, response.envs),
-        *[write_bytes(_MOUNTS, _mount(mount)) for mount in response.mounts],
-        *[write_bytes(_DEVICES, _device(device)) for device in response.devices],
-        *_entries(_ANNOTATIONS, response.annotations),
-        *[write_bytes(_CDI_DEVICES, _text(_NAME, name)) for name in response.cdi_devices],
-    ]
-    return b"".join(parts)
+    return _encoded(
+        replace(response, envs=_sorted(response.envs), annotations=_sorted(response.annotations))
+    )
 
 
 def container_responses(data: bytes) -> tuple[bytes, ...]:
@@ -169,32 +184,6 @@ def container_responses(data: bytes) -> tuple[bytes, ...]:
     return tuple([data[start:stop] for _, start, stop in walk])
 
 
-def _is_plain(data: bytes) -> bool:
-    """Tell whether the message is ASCII, short in every part, and all of known fields."""
-    if not data.isascii():
-        return False
-    at, size = 0, len(data)
-    try:
-        while at < size:
-            tag = data[at]
-            inner_tags = _PLAIN_TAGS[tag]
-            at += 2
-            stop = at + data[at - 1]
-            while at < stop:
-                inner = data[at]
-                if inner in inner_tags:
-                    at += 2 + data[at + 1]
-                elif inner == _READ_ONLY_TAG and tag == _MOUNT_TAG:
-                    at += 2
-                else:
-                    return False
-            if at != stop:
-                return False
-    except (IndexError, KeyError):
-        return False
-    return at == size
-
-
 def _string(data: bytes, start: int, stop: int, *, lenient: bool) -> str:
     try:
         return data[start:stop].decode("utf-8", "strict" if lenient else "surrogateescape")
@@ -205,12 +194,12 @@ def _string(data: bytes, start: int, stop: int, *, lenient: bool) -> str:
 def _read_entry(data: bytes, start: int, stop: int, into: dict[str, str], *, lenient: bool) -> None:
     key = value = ""
     walk = (
-        fields(data, start, stop, _ENTRY, lenient=True)
+        fields(data, start, stop, ENTRY, lenient=True)
         if lenient
         else unchecked_entry(data, start, stop)
     )
     for number, at, end in walk:
-        if number == _KEY:
+        if number == KEY:
             key = _string(data, at, end, lenient=lenient)
         else:
             value = _string(data, at, end, lenient=lenient)
@@ -220,53 +209,83 @@ def _read_entry(data: bytes, start: int, stop: int, into: dict[str, str], *, len
 def _read_mount(data: bytes, start: int, stop: int, *, lenient: bool) -> Mount:
     container_path = host_path = ""
     read_only = False
-    for number, at, end in fields(data, start, stop, _MOUNT, lenient=lenient):
-        if number == _CONTAINER_PATH:
+    unknown: list[bytes] = []
+    for number, at, end in fields(data, start, stop, MOUNT, lenient=lenient, unknown=unknown):
+        if number == CONTAINER_PATH:
             container_path = _string(data, at, end, lenient=lenient)
-        elif number == _HOST_PATH:
+        elif number == HOST_PATH:
             host_path = _string(data, at, end, lenient=lenient)
         else:
             read_only = at != 0
-    return Mount(container_path, host_path, read_only)
+    return Mount(container_path, host_path, read_only, b"".join(unknown))
 
 
 def _read_device(data: bytes, start: int, stop: int, *, lenient: bool) -> DeviceSpec:
-    texts = {_CONTAINER_PATH: "", _HOST_PATH: "", _READ_ONLY_OR_PERMISSIONS: ""}
-    for number, at, end in fields(data, start, stop, _DEVICE, lenient=lenient):
+    texts = {CONTAINER_PATH: "", HOST_PATH: "", READ_ONLY_OR_PERMISSIONS: ""}
+    unknown: list[bytes] = []
+    for number, at, end in fields(data, start, stop, DEVICE, lenient=lenient, unknown=unknown):
         texts[number] = _string(data, at, end, lenient=lenient)
-    return DeviceSpec(*texts.values())
+    return DeviceSpec(
+        texts[CONTAINER_PATH],
+        texts[HOST_PATH],
+        texts[READ_ONLY_OR_PERMISSIONS],
+        b"".join(unknown),
+    )
 
 
-def _read_name(data: bytes, start: int, stop: int, *, lenient: bool) -> str:
+def _read_name(data: bytes, start: int, stop: int, *, lenient: bool) -> tuple[str, bytes]:
     name = ""
-    for _, at, end in fields(data, start, stop, _CDI_DEVICE, lenient=lenient):
+    unknown: list[bytes] = []
+    for _, at, end in fields(data, start, stop, CDI_DEVICE, lenient=lenient, unknown=unknown):
         name = _string(data, at, end, lenient=lenient)
-    return name
+    return name, b"".join(unknown)
+
+
+def _sorted(entries: Mapping[str, str]) -> Mapping[str, str]:
+    return {key: entries[key] for key in sorted(entries, key=_raw)}
+
+
+def _encoded(response: AllocateResponse) -> bytes:
+    parts = [
+        *_entries(ENVS, response.envs),
+        *[write_bytes(MOUNTS, _mount(mount)) for mount in response.mounts],
+        *[write_bytes(DEVICES, _device(device)) for device in response.devices],
+        *_entries(ANNOTATIONS, response.annotations),
+        *[
+            write_bytes(CDI_DEVICES, _text(NAME, name) + unknown)
+            for name, unknown in zip(
+                response.cdi_devices, response.cdi_unknown or repeat(b""), strict=False
+            )
+        ],
+        response.unknown,
+    ]
+    return b"".join(parts)
 
 
 def _entries(number: int, entries: Mapping[str, str]) -> list[bytes]:
     """Encode map entries; key and value are written even when empty."""
-    pairs = sorted((_raw(key), _raw(value)) for key, value in entries.items())
     return [
-        write_bytes(number, write_bytes(_KEY, key) + write_bytes(_VALUE, value))
-        for key, value in pairs
+        write_bytes(number, write_bytes(KEY, _raw(key)) + write_bytes(VALUE, _raw(value)))
+        for key, value in entries.items()
     ]
 
 
 def _mount(mount: Mount) -> bytes:
     read_only = bytes((_READ_ONLY_TAG, 1)) if mount.read_only else b""
     return (
-        _text(_CONTAINER_PATH, mount.container_path)
-        + _text(_HOST_PATH, mount.host_path)
+        _text(CONTAINER_PATH, mount.container_path)
+        + _text(HOST_PATH, mount.host_path)
         + read_only
+        + mount.unknown
     )
 
 
 def _device(device: DeviceSpec) -> bytes:
     return (
-        _text(_CONTAINER_PATH, device.container_path)
-        + _text(_HOST_PATH, device.host_path)
-        + _text(_READ_ONLY_OR_PERMISSIONS, device.permissions)
+        _text(CONTAINER_PATH, device.container_path)
+        + _text(HOST_PATH, device.host_path)
+        + _text(READ_ONLY_OR_PERMISSIONS, device.permissions)
+        + device.unknown
     )
 
 

@@ -34,8 +34,14 @@ def malformed(reason: str) -> NoReturn:
     raise MalformedReplyError(reason)
 
 
-def fields(
-    data: bytes, at: int, end: int, known: Mapping[int, int], *, lenient: bool
+def fields(  # noqa: PLR0913 - one message's place, and how it is read
+    data: bytes,
+    at: int,
+    end: int,
+    known: Mapping[int, int],
+    *,
+    lenient: bool,
+    unknown: list[bytes] | None = None,
 ) -> Iterator[tuple[int, int, int]]:
     """Walk over one message and yield its known fields.
 
@@ -45,6 +51,7 @@ def fields(
         end: Where it ends.
         known: Wire type by field number; other fields are skipped.
         lenient: Which runtime reads.
+        unknown: Takes the other fields, with short tags; the older runtime keeps none.
 
     Yields:
         The field number, and the place of the bytes (start, stop) or the number (twice).
@@ -61,7 +68,9 @@ def fields(
         if known.get(number) != wire:
             if not lenient and number in known:
                 malformed(f"wrong wire type {wire} for field {number}")
-            at = skip(data, begin, end, lenient=lenient)
+            value_at, at = at, skip(data, begin, end, lenient=lenient)
+            if lenient and unknown is not None:
+                unknown.append(write_varint(tag) + data[value_at:at])
         elif wire == BYTES:
             at, stop = span(data, at, end, lenient=lenient)
             yield number, at, stop
