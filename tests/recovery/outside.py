@@ -37,7 +37,7 @@ from simulator.core.calls import (
 )
 from simulator.core.transitions import NodeName
 from simulator.errors import StoreError
-from simulator.ports import Refused, Store
+from simulator.ports import Refused, Store, StoreReader
 
 STORE_CALLS = (ReadCheckpoint, WriteCheckpoint, LoadState, Commit)
 
@@ -71,7 +71,11 @@ class Durable(Protocol):
         ...
 
     def answer(self, call: StoreCall) -> StoreReply:
-        """Do what is asked, at once."""
+        """Do what a kubelet asks, at once."""
+        ...
+
+    def look(self) -> StoreReply:
+        """Return what a kubelet that starts now would be answered; nothing is counted."""
         ...
 
 
@@ -88,15 +92,27 @@ class CheckpointDisk:
             self._file = call.content
             return Stored()
         assert isinstance(call, ReadCheckpoint)
+        return self.look()
+
+    def look(self) -> StoreReply:
         return Missing() if self._file is None else CheckpointContent(self._file)
 
 
 class Database:
-    """A node's rows in a store, which may hold those of others."""
+    """A node's rows in a store, which may hold those of others.
 
-    def __init__(self, store: Store, node: NodeName = NodeName("n0")) -> None:  # noqa: B008  a str
-        self.node = node
+    Args:
+        store: What kubelets use.
+        inner: Where its rows really are, if `store` is one that fails.
+    """
+
+    def __init__(self, store: Store, *, node: str = "n0", inner: StoreReader | None = None) -> None:
+        self.node = NodeName(node)
         self._store = store
+        self._inner = inner or store
+
+    def look(self) -> StoreReply:
+        return StateLoaded(self._inner.load(self.node))
 
     def answer(self, call: StoreCall) -> StoreReply:
         try:

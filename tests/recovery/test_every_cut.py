@@ -9,6 +9,7 @@ a refused pod.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -26,8 +27,8 @@ from simulator.core.calls import (
 )
 from simulator.core.persistence.checkpoint import CheckpointPersistence
 from simulator.core.persistence.database import DatabasePersistence
-from simulator.core.transitions import NodeName
 from simulator.ports import Durability
+from store.failing_store import FailingStore
 from store.memory_store import MemoryStore
 from store.sql_store import SqlStore
 from tests.recovery.exploring import Setup, Story, explore
@@ -82,6 +83,24 @@ def test_no_cut_costs_a_promise_of_the_database(story: Story, reservations: Rese
     assert {type(call) for call in found.calls} >= {LoadState, Commit, AllocateCall}
 
 
+@pytest.mark.parametrize("reservations", list(Reservations))
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES.keys())
+def test_the_nth_failure_of_the_store_costs_no_promise(
+    story: Story, reservations: Reservations
+) -> None:
+    """The error is raised inside the store, for n = 1, 2, 3, ... until none is met."""
+    unfailing = explore(story, Setup(in_memory, DatabasePersistence, reservations), kinds=())
+    failures = sum(isinstance(call, STORE_CALLS) for call in unfailing.calls)
+
+    for fail_at in range(1, failures + 2):
+        inner = MemoryStore()
+        store = FailingStore(inner, fail_at=fail_at)
+        setup = Setup(partial(Database, store, inner=inner), DatabasePersistence, reservations)
+
+        assert explore(story, setup, kinds=()).findings == []
+        assert store.has_failed == (fail_at <= failures)
+
+
 @pytest.mark.parametrize("story", STORIES.values(), ids=STORIES.keys())
 def test_no_cut_costs_a_promise_of_sqlite(story: Story, tmp_path: Path) -> None:
     """Every run is a node of its own in one database; plugin calls are cut elsewhere."""
@@ -89,7 +108,7 @@ def test_no_cut_costs_a_promise_of_sqlite(story: Story, tmp_path: Path) -> None:
     numbers = count()
 
     def on_disk() -> Durable:
-        return Database(store, NodeName(f"n{next(numbers)}"))
+        return Database(store, node=f"n{next(numbers)}")
 
     setup = Setup(on_disk, DatabasePersistence, Reservations.TRANSACTIONAL)
     found = explore(story, setup, kinds=STORE_CALLS)
