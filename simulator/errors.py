@@ -12,8 +12,8 @@ RebindError
 ├─ CheckpointError        CheckpointSyntaxError, CheckpointTypeError, CorruptCheckpointError,
 │                         UnknownCheckpointVersionError, ForeignCheckpointError,
 │                         CheckpointTooLargeError
-├─ StoreError             SchemaOutOfDateError, HolderConflictError, StoreUnavailableError,
-│                         WriterLockedError
+├─ StoreError             SchemaOutOfDateError, HolderConflictError, ImportRefusedError,
+│                         StoreUnavailableError, WriterLockedError
 ├─ ApiError
 └─ InputError             ScenarioError, ManifestError
 
@@ -120,6 +120,10 @@ class SchemaOutOfDateError(StoreError):
 
 class HolderConflictError(StoreError):
     """A device is already held by another pod."""
+
+
+class ImportRefusedError(StoreError):
+    """A checkpoint cannot become a node's state as it stands."""
 
 
 class StoreUnavailableError(StoreError):

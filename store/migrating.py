@@ -6,6 +6,7 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from alembic.util import CommandError
 from sqlalchemy import Connection
 
@@ -21,6 +22,12 @@ def configuration(connection: Connection) -> Config:
     )
     config.attributes["connection"] = connection
     return config
+
+
+def revision_of(connection: Connection) -> str | None:
+    """Return the revision that Alembic has noted, None when there is none."""
+    revision: str | None = MigrationContext.configure(connection).get_current_revision()
+    return revision
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:

@@ -19,11 +19,11 @@ def revision_of(connection: Connection) -> str | None:
         SchemaOutOfDateError: There are tables, but not this program's.
     """
     names = inspect(connection).get_table_names()
-    if not names:
-        return None
     revision = None
     if _VERSION_TABLE in names:
         revision = connection.scalar(text(f"SELECT version_num FROM {_VERSION_TABLE}"))  # noqa: S608  constant
+    if revision is None and set(names) <= {_VERSION_TABLE}:
+        return None
     if revision is None:
         reason = (
             f"the database has tables ({', '.join(sorted(names)[:3])}), but no Rebind schema; "
@@ -37,7 +37,7 @@ def create(connection: Connection) -> None:
     """Give an empty database the present schema: what all migrations together make."""
     tables.metadata.create_all(connection)
     connection.exec_driver_sql(
-        f"CREATE TABLE {_VERSION_TABLE} (version_num VARCHAR(32) NOT NULL, "
+        f"CREATE TABLE IF NOT EXISTS {_VERSION_TABLE} (version_num VARCHAR(32) NOT NULL, "
         f"CONSTRAINT {_VERSION_TABLE}_pkc PRIMARY KEY (version_num))"
     )
     connection.execute(

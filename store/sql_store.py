@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy import Connection
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL
 
 from simulator.core.devices import DeviceId
 from simulator.core.pods import PodUid
@@ -24,6 +24,7 @@ from simulator.core.transitions import (
     ResourceRemoved,
     Transition,
 )
+from simulator.errors import StoreError
 from simulator.ports import (
     Change,
     DeviceSummary,
@@ -42,6 +43,7 @@ from store.plan import Plan
 from store.planned_devices import plan_boot, plan_removal, plan_report
 from store.planned_imports import plan_import
 from store.planned_pods import plan_admission, plan_rejection, plan_release
+from store.writer_lock import WriterLock
 
 
 class SqlStore:
@@ -57,7 +59,7 @@ class SqlStore:
         *,
         durability: Durability = Durability.FULL,
         read_only: bool = False,
-        added_sync_s: float = 0.0,
+        accept_loss: bool = False,
     ) -> None:
         """Open a database; one that has no tables gets the schema (details 16).
 
@@ -65,24 +67,33 @@ class SqlStore:
             url: E.g. `sqlite:///rebind.db`; `sqlite://` is a database in memory.
             durability: What a power cut may take.
             read_only: Whether to answer only.
-            added_sync_s: Seconds that every durable commit waits in addition, to stand for a
-                slower disk in benchmarks.
+            accept_loss: Whether to go on after a damaged log lost acknowledged commits.
 
         Raises:
             StoreUnavailableError: The database is missing (when it is to be read only), damaged,
                 unreadable or locked.
             SchemaOutOfDateError: The database has another schema revision.
+            WriterLockedError: Another process writes it.
         """
-        self.url: URL = make_url(url)
+        self.url: URL = sqlite.parse_url(url)
         self.durability = durability
-        self._added_sync_s = added_sync_s if durability is Durability.FULL else 0.0
         self._lock = threading.Lock()
-        self._engine = sqlite.connect(self.url, durability=durability, read_only=read_only)
         self._plan: Plan | None = None
-        with self._translating():
+        self._writer_lock: WriterLock | None = None
+        with contextlib.ExitStack() as undo, self._translating():
+            path = sqlite.file_of(self.url)
             sqlite.refuse_emptied_file(self.url)
+            if path is not None and not read_only:
+                self._writer_lock = undo.enter_context(WriterLock(path))
+                sqlite.refuse_lost_commits(path, accept_loss=accept_loss)
+            self._engine = sqlite.connect(self.url, durability=durability, read_only=read_only)
+            undo.callback(self._engine.dispose)
             self.writer = sqlite.Writer(self._engine)
+            undo.callback(self.writer.close)
             self._use_schema(read_only=read_only)
+            if self._writer_lock is not None:
+                self._writer_lock.sign(self.writer)
+            self._resources = undo.pop_all()
 
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
         """Apply a batch with one commit; see `simulator.ports.Store`."""
@@ -94,8 +105,6 @@ class SqlStore:
             finally:
                 self.writer.roll_back()
             self._plan = plan
-            if self._added_sync_s:
-                time.sleep(self._added_sync_s)
         return outcomes
 
     def load(self, node: NodeName) -> NodeState:
@@ -143,8 +152,7 @@ class SqlStore:
 
     def close(self) -> None:
         """Let go of the database."""
-        self.writer.close()
-        self._engine.dispose()
+        self._resources.close()
 
     def _use_schema(self, *, read_only: bool) -> None:
         found = schema.revision_of(self.writer.connection)
@@ -152,7 +160,7 @@ class SqlStore:
             self.writer.begin()
             schema.create(self.writer.connection)
             self.writer.commit()
-            self.writer.move_log_into_file()
+            self.writer.move_log_into_file()  # So that a lost log never makes it look empty.
         else:
             schema.check(found, url=str(self.url))
 
@@ -230,6 +238,9 @@ class SqlStore:
             yield
         except sqlite.ERRORS as error:
             raise sqlite.translated(error, self.url) from error
+        except (UnicodeEncodeError, OverflowError) as error:
+            reason = f"a value cannot be stored: {error}"
+            raise StoreError(reason) from error
 
 
 def _planned(plan: Plan, transition: Transition) -> Outcome:

@@ -12,15 +12,17 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 import sqlalchemy.exc
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
 
-from simulator.errors import StoreError, StoreUnavailableError
+from simulator.errors import ConfigError, StoreError, StoreUnavailableError
 from simulator.ports import Durability
+from store.wal import inspect_log
 
 BUSY_TIMEOUT_MS: Final = 5_000
 """How long a transaction waits for another connection's lock."""
@@ -50,6 +52,24 @@ _HINTS: Final = {
     "restore it from a copy or name another file",
 }
 _PRIMARY_CODE: Final = 0xFF
+
+
+def parse_url(text: str) -> URL:
+    """Return the URL of a database that this program can use.
+
+    Raises:
+        ConfigError: It is no URL, or of another database.
+    """
+    example = "write e.g. sqlite:///rebind.db"
+    try:
+        url = make_url(text)
+    except sqlalchemy.exc.ArgumentError as error:
+        reason = f"{text!r} is not the URL of a database; {example}"
+        raise ConfigError(reason) from error
+    if url.get_backend_name() != "sqlite" or "?" in text:
+        reason = f"{text!r}: databases are kept in SQLite, without parameters; {example}"
+        raise ConfigError(reason)
+    return url
 
 
 def is_memory(url: URL) -> bool:
@@ -82,6 +102,27 @@ def refuse_emptied_file(url: URL) -> None:
         raise StoreUnavailableError(reason)
 
 
+def refuse_lost_commits(path: Path, *, accept_loss: bool) -> None:
+    """Refuse a database whose log lost commits that had been acknowledged; the log stays (R95).
+
+    Raises:
+        StoreUnavailableError: Unless the loss is accepted.
+    """
+    try:
+        report = inspect_log(path)
+    except OSError as error:
+        reason = f"database {path}: its log cannot be read: {error.strerror}"
+        raise StoreUnavailableError(reason) from error
+    if report.acknowledged_lost and not accept_loss:
+        reason = (
+            f"database {path}: the log is damaged at frame {report.damaged_frame}; the "
+            f"{report.readable} commits before it are whole, at least {report.acknowledged_lost} "
+            f"acknowledged ones after it are lost; restore a copy, or go on without them: "
+            f"rebind db recover --db sqlite:///{path}"
+        )
+        raise StoreUnavailableError(reason)
+
+
 def connect(url: URL, *, durability: Durability, read_only: bool) -> Engine:
     """Return an engine whose connections have this program's settings and no implicit transactions.
 
@@ -91,9 +132,13 @@ def connect(url: URL, *, durability: Durability, read_only: bool) -> Engine:
         read_only: Refuse every write and every creation of a file.
     """
     target = url
+    path = file_of(url)
+    if read_only and path is not None and not path.exists():
+        reason = f"database {path} does not exist; import a checkpoint, or name another with --db"
+        raise StoreUnavailableError(reason)
     if read_only and not is_memory(url):
         target = url.set(
-            database=f"file:{url.database}", query={**url.query, "mode": "ro", "uri": "true"}
+            database=f"file:{quote(str(path))}", query={**url.query, "mode": "ro", "uri": "true"}
         )
     if is_memory(url):
         engine = create_engine(
@@ -169,6 +214,10 @@ class Writer:
         """Undo the transaction, if there is one that SQLite has not undone itself."""
         if self._raw.in_transaction:
             self._raw.rollback()
+
+    def copy_into(self, other: Writer) -> None:
+        """Make another database the same as this one."""
+        self._raw.backup(other._raw)
 
     def move_log_into_file(self) -> None:
         """Move what the write-ahead log holds into the database file; never on the write path."""

@@ -1,0 +1,222 @@
+"""A damaged database is refused with a clear message; it is never taken for an empty one."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from simulator.errors import ConfigError, SchemaOutOfDateError, StoreUnavailableError
+from store import maintenance
+from store.sql_store import SqlStore
+from store.wal import EMPTY, inspect_log
+from tests.store.world import NODE, admits_one
+
+PAGE = 4_096
+FRAME = PAGE + 24
+
+
+def _url(folder: Path) -> str:
+    return f"sqlite:///{folder}/rebind.db"
+
+
+def _filled(folder: Path) -> Path:
+    with closing(SqlStore(_url(folder))) as store:
+        for number in range(50):
+            store.apply([admits_one(f"p{number}", f"g{number}")])
+    return folder / "rebind.db"
+
+
+def _abandoned(folder: Path) -> Path:
+    """Return a database as a power cut leaves it: ten commits are in the log only."""
+    whole = folder / "whole"
+    whole.mkdir()
+    with closing(SqlStore(_url(whole))) as store:
+        store.writer.move_log_into_file()
+        for number in range(10):
+            store.apply([admits_one(f"p{number}", f"g{number}")])
+        for name in ("rebind.db", "rebind.db-wal"):
+            shutil.copy(whole / name, folder)
+    return folder / "rebind.db"
+
+
+def _spoil(path: Path, at: int, content: bytes = b"\xff" * 16) -> None:
+    with path.open("r+b") as stream:
+        stream.seek(at)
+        stream.write(content)
+
+
+def test_a_file_that_lost_its_bytes_is_not_an_empty_database(tmp_path: Path) -> None:
+    _filled(tmp_path).write_bytes(b"")
+    with pytest.raises(StoreUnavailableError, match="the file has no bytes, so what it held is go"):
+        SqlStore(_url(tmp_path))
+
+
+def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
+    path = _filled(tmp_path)
+    path.write_bytes(path.read_bytes()[: 3 * PAGE])
+    with pytest.raises(StoreUnavailableError, match="the database is damaged; restore it from a"):
+        SqlStore(_url(tmp_path))
+
+
+def test_a_spoiled_header_is_refused(tmp_path: Path) -> None:
+    _spoil(_filled(tmp_path), 0)
+    with pytest.raises(StoreUnavailableError, match="not a SQLite database, or its header is dam"):
+        SqlStore(_url(tmp_path))
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rebind.db").write_text("apiVersion: v1\n" * 100)
+    with pytest.raises(StoreUnavailableError, match="not a SQLite database"):
+        SqlStore(_url(tmp_path))
+
+
+def test_spoiled_pages_are_found_when_they_are_read_and_by_the_check(tmp_path: Path) -> None:
+    path = _filled(tmp_path)
+    size = path.stat().st_size
+    for page in range(2, size // PAGE):
+        _spoil(path, page * PAGE, b"\x00" * PAGE)
+    with pytest.raises(StoreUnavailableError, match="the database is damaged"):
+        SqlStore(_url(tmp_path)).load(NODE)
+
+
+def test_the_check_names_dangling_rows(tmp_path: Path) -> None:
+    _filled(tmp_path)
+    with closing(SqlStore(_url(tmp_path))) as store:
+        store.writer.say("DELETE FROM pod WHERE id = 7")
+    found = {each.subject: each.problems for each in maintenance.examine(_url(tmp_path))}
+
+    assert found["references"][0].endswith("names a missing pod")
+    assert found["schema"] == found["integrity"] == found["log"] == ()
+
+
+def test_a_missing_database_is_made_by_a_writer_and_refused_to_a_reader(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailableError, match=r"rebind\.db does not exist"):
+        SqlStore(_url(tmp_path), read_only=True)
+
+    assert list(tmp_path.iterdir()) == []
+    SqlStore(_url(tmp_path)).close()
+    SqlStore(_url(tmp_path), read_only=True).close()
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailableError, match="No such file or directory"):
+        SqlStore(f"sqlite:///{tmp_path}/nowhere/rebind.db")
+
+
+def test_a_path_may_hold_odd_characters(tmp_path: Path) -> None:
+    """In a URL they are percent-encoded."""
+    folder = tmp_path / "a b#c%41?d"
+    folder.mkdir()
+    url = f"sqlite:///{quote(str(folder))}/rebind.db"
+    with closing(SqlStore(url)) as store:
+        store.apply([admits_one("a", "g0")])
+    with closing(SqlStore(url, read_only=True)) as store:
+        assert store.load(NODE).revision == 1
+    assert (folder / "rebind.db").exists()
+
+
+@pytest.mark.parametrize(
+    "url", ["rebind.db", "postgresql://db.example.com/x", "sqlite:///x?a=b", "sqlite:///x?y"]
+)
+def test_a_url_of_anything_else_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"write e\.g\. sqlite:///rebind\.db"):
+        SqlStore(url)
+
+
+def test_a_schema_that_was_taken_away_is_made_anew_only_when_nothing_is_there(
+    tmp_path: Path,
+) -> None:
+    _filled(tmp_path)
+    maintenance.downgrade(_url(tmp_path), "0001")
+    with pytest.raises(SchemaOutOfDateError, match="rebind db upgrade"):
+        SqlStore(_url(tmp_path))
+
+    assert maintenance.upgrade(_url(tmp_path)) == "0002"
+    assert maintenance.downgrade(_url(tmp_path), "base") == ""
+    with closing(SqlStore(_url(tmp_path))) as store:
+        assert store.nodes() == []
+
+
+def test_r95_a_whole_log_is_replayed(tmp_path: Path) -> None:
+    path = _abandoned(tmp_path)
+
+    assert inspect_log(path).readable == 10
+    assert inspect_log(path).damaged_frame == 0
+    with closing(SqlStore(_url(tmp_path))) as store:
+        assert store.load(NODE).revision == 10
+
+
+def test_r95_a_torn_last_commit_is_dropped_without_a_word(tmp_path: Path) -> None:
+    """The commit under way at a power cut was not acknowledged."""
+    path = _abandoned(tmp_path)
+    log = path.with_name("rebind.db-wal")
+    _spoil(log, log.stat().st_size - FRAME + 100)
+    report = inspect_log(path)
+
+    assert (report.readable, report.unreadable, report.acknowledged_lost) == (9, 1, 0)
+    with closing(SqlStore(_url(tmp_path))) as store:
+        assert store.load(NODE).revision == 9
+
+
+def test_r95_a_log_cut_off_in_a_frame_is_replayed_up_to_there(tmp_path: Path) -> None:
+    path = _abandoned(tmp_path)
+    log = path.with_name("rebind.db-wal")
+    log.write_bytes(log.read_bytes()[:-100])
+    with closing(SqlStore(_url(tmp_path))) as store:
+        assert store.load(NODE).revision == 9
+
+
+@pytest.mark.parametrize("where", [8, 100], ids=["salt", "page"])
+def test_r95_lost_acknowledged_commits_are_refused_and_the_log_stays(
+    tmp_path: Path, where: int
+) -> None:
+    path = _abandoned(tmp_path)
+    log = path.with_name("rebind.db-wal")
+    middle = log.stat().st_size // FRAME // 2
+    _spoil(log, 32 + middle * FRAME + where)
+    before = log.read_bytes()
+    report = inspect_log(path)
+    with pytest.raises(StoreUnavailableError) as refused:
+        SqlStore(_url(tmp_path))
+
+    assert report.readable + report.unreadable == 10
+    assert report.damaged_frame == middle + 1
+    assert report.acknowledged_lost == report.unreadable - 1 > 0
+    assert str(refused.value) == (
+        f"database {path}: the log is damaged at frame {middle + 1}; the {report.readable} commits "
+        f"before it are whole, at least {report.acknowledged_lost} acknowledged ones after it are "
+        f"lost; restore a copy, or go on without them: rebind db recover --db sqlite:///{path}"
+    )
+    assert log.read_bytes() == before
+    assert maintenance.recover(_url(tmp_path)) == report.readable
+    with closing(SqlStore(_url(tmp_path))) as store:
+        assert store.load(NODE).revision == report.readable
+
+
+def test_a_log_with_a_spoiled_header_belongs_to_no_one(tmp_path: Path) -> None:
+    path = _abandoned(tmp_path)
+    log = path.with_name("rebind.db-wal")
+    _spoil(log, 0)
+
+    assert inspect_log(path) == EMPTY
+    log.write_bytes(b"short")
+
+    assert inspect_log(path) == EMPTY
+    log.unlink()
+
+    assert inspect_log(path) == EMPTY
+
+
+def test_a_lost_log_never_makes_a_database_look_empty(tmp_path: Path) -> None:
+    """The schema is moved out of the log as soon as it is made."""
+    path = _abandoned(tmp_path)
+    path.with_name("rebind.db-wal").unlink()
+    with closing(SqlStore(_url(tmp_path))) as store:
+        assert store.load(NODE).revision == 0
+    found = maintenance.examine(_url(tmp_path))
+
+    assert [each.problems for each in found] == [(), (), (), ()]
