@@ -9,6 +9,7 @@ from simulator.core.transitions import NodeName
 from simulator.engine.simulation import Simulation
 from simulator.engine.spec import SimulationSpec
 from simulator.ports import Durability, Store
+from store import maintenance
 from store.sql_store import SqlStore
 
 
@@ -29,3 +30,32 @@ def simulated(spec: SimulationSpec) -> Iterator[Simulation]:
 def _database_in_memory(node: NodeName) -> Store:
     del node
     return SqlStore("sqlite://", durability=Durability.OFF)
+
+
+@contextmanager
+def opened_store(
+    url: str, *, durability: Durability = Durability.FULL, read_only: bool = False
+) -> Iterator[Store]:
+    """Open the database at `url`, for one writer or to be read, and close it at the end.
+
+    Raises:
+        ConfigError: `url` names no database that can be used.
+        StoreError: The database cannot be used, is another version's, or has another writer.
+    """
+    store = SqlStore(url, durability=durability, read_only=read_only)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def store_to_try(url: str) -> Iterator[Store]:
+    """Open a copy of the database at `url`, in memory: what is done to it changes nothing.
+
+    Raises:
+        ConfigError: `url` names no database that can be used.
+        StoreError: The database cannot be read.
+    """
+    with maintenance.copy_in_memory(url) as store:
+        yield store

@@ -1,4 +1,4 @@
-"""`rebind checkpoint`: real checkpoint files, read and compared."""
+"""`rebind checkpoint`: real checkpoint files, read, compared, imported and exported."""
 
 from __future__ import annotations
 
@@ -6,25 +6,30 @@ from pathlib import Path
 
 import click
 
+from simulator.assembly import opened_store
 from simulator.cli.checkpoint_diff import show_differences
+from simulator.cli.checkpoint_export import exported, write_file
 from simulator.cli.checkpoint_files import max_size_option, read_valid_checkpoint
+from simulator.cli.checkpoint_import import ImportOptions, import_checkpoint
 from simulator.cli.checkpoint_show import show_checkpoint
 from simulator.cli.checkpoint_verify import show_verdict
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.lists import Listed
 from simulator.cli.output import OutputOptions, output_options
+from simulator.cli.store_options import db_option
 from simulator.config import DEFAULT_KUBELET_VERSION
-from simulator.core.behavior import Behavior
+from simulator.core.behavior import Behavior, CheckpointFormat
 from simulator.core.checkpoint.differences import differences
 from simulator.core.switches import behavior_for
+from simulator.core.transitions import NodeName, OnConflict
 
 _FILE = click.Path(path_type=Path)
 
 
 @click.group(epilog=example("rebind checkpoint show kubelet_internal_checkpoint"))
 def checkpoint() -> None:
-    """Look into a kubelet's device-manager checkpoint files.
+    """Look into a kubelet's device-manager checkpoint files, import and export them.
 
     All formats are read: bare (kubelet 1.9 and before), V1 (1.10 to 1.19) and V2 (1.20 and later).
     """
@@ -104,3 +109,122 @@ def diff(
     show_differences(found, output)
     if found:
         context.exit(CHECK_FAILED)
+
+
+@checkpoint.command(
+    "import",
+    epilog=example(
+        "rebind checkpoint import kubelet_internal_checkpoint --node n0",
+        "rebind checkpoint import kubelet_internal_checkpoint --node n1 --dry-run",
+    ),
+)
+@click.argument("file", type=_FILE)
+@click.option("--node", required=True, metavar="NODE", help="The node whose state it becomes.")
+@db_option
+@click.option(
+    "--on-conflict",
+    type=click.Choice([choice.value for choice in OnConflict]),
+    default=OnConflict.REFUSE.value,
+    show_default=True,
+    help="What to do when one device stands under two pods.",
+)
+@click.option("--replace", is_flag=True, help="Drop other state that the node has.")
+@click.option("--dry-run", is_flag=True, help="Say what would happen, and change nothing.")
+@click.option("--missing-ok", is_flag=True, help="A missing file is no error.")
+@click.option(
+    "-f",
+    "--filename",
+    "pods",
+    type=_FILE,
+    multiple=True,
+    metavar="PODS.yaml",
+    help="Manifests that give names to the file's uids.",
+)
+@click.option(
+    "--kubelet-version",
+    type=Listed("VERSION", behavior_for),
+    default=DEFAULT_KUBELET_VERSION,
+    show_default=True,
+    help="The kubelet whose reading of the file counts.",
+)
+@max_size_option
+def import_(  # noqa: PLR0913 - one parameter for each option
+    *,
+    file: Path,
+    node: str,
+    db: str,
+    on_conflict: str,
+    replace: bool,
+    dry_run: bool,
+    missing_ok: bool,
+    pods: tuple[Path, ...],
+    kubelet_version: tuple[Behavior, ...],
+    max_size: int,
+) -> None:
+    """Make a checkpoint file the state of a node in the database: whole, or not at all.
+
+    The same file again changes nothing. A database that does not exist is made, an unknown node
+    too.
+
+    Exit codes: 0 imported, 1 refused (a device under two pods, or other state of the node), 2 the
+    file is damaged, 3 it or the database is missing or cannot be used.
+    """
+    if missing_ok and not file.exists():
+        click.echo(f"{file} does not exist; nothing was imported", err=True)
+        return
+    options = ImportOptions(
+        db=db,
+        node=NodeName(node),
+        behavior=kubelet_version[0],
+        on_conflict=OnConflict(on_conflict),
+        replace=replace,
+        dry_run=dry_run,
+        pods=pods,
+    )
+    import_checkpoint(read_valid_checkpoint(file, max_size=max_size), options)
+
+
+@checkpoint.command(
+    epilog=example(
+        "rebind checkpoint export --node n0",
+        "rebind checkpoint export --node n0 --format v1 exported.checkpoint",
+    )
+)
+@click.argument("file", type=_FILE, default="-", metavar="[FILE|-]")
+@click.option("--node", required=True, metavar="NODE", help="The node whose state is written.")
+@db_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([CheckpointFormat.V1.value, CheckpointFormat.V2.value]),
+    help="Format of the file  [default: as imported, else what the kubelet version writes]",
+)
+@click.option(
+    "--kubelet-version",
+    type=Listed("VERSION", behavior_for),
+    help=f"The kubelet that the file is for  [default: {DEFAULT_KUBELET_VERSION}]",
+)
+@click.option("--force", is_flag=True, help="Overwrite the file if there is one.")
+def export(  # noqa: PLR0913 - one parameter for each option
+    *,
+    file: Path,
+    node: str,
+    db: str,
+    form: str | None,
+    kubelet_version: tuple[Behavior, ...] | None,
+    force: bool,
+) -> None:
+    """Write the state of a node as a kubelet's checkpoint file.
+
+    As long as nothing changed since the import of a file, these are its bytes, unless another
+    format is asked for.
+    """
+    behavior = None if kubelet_version is None else kubelet_version[0]
+    with opened_store(db, read_only=True) as store:
+        content = exported(
+            store,
+            NodeName(node),
+            behavior=behavior,
+            form=None if form is None else CheckpointFormat(form),
+        )
+    write_file(file, content, force=force)

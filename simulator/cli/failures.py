@@ -17,6 +17,7 @@ from simulator.errors import (
     CheckpointError,
     ConfigError,
     HolderConflictError,
+    ImportRefusedError,
     InputError,
     PluginError,
     RebindError,
@@ -35,6 +36,7 @@ BROKEN_PIPE: Final = 141
 
 _EXIT_CODES: Final[tuple[tuple[type[RebindError], int], ...]] = (
     (HolderConflictError, CHECK_FAILED),
+    (ImportRefusedError, CHECK_FAILED),
     (StoreError, ENVIRONMENT),
     (PluginError, ENVIRONMENT),
     (ApiError, ENVIRONMENT),

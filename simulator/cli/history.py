@@ -1,0 +1,163 @@
+"""`rebind history`: who held a device, what happened to a pod."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+import click
+from typing_extensions import override
+
+from simulator.assembly import opened_store
+from simulator.cli.examples import example
+from simulator.cli.output import Column, JsonValue, OutputOptions, Table, emit, output_options
+from simulator.cli.store_options import db_option, node_option, resource_option
+from simulator.cli.store_tables import HOLDINGS, instant_text
+from simulator.core.instants import SECOND, Instant, parse_duration
+from simulator.core.physical_ids import stands_for
+from simulator.core.transitions import NodeName
+from simulator.ports import Change, Holding, StoreReader
+
+
+class _Time(click.ParamType[Instant]):
+    """An instant: RFC 3339, or a duration from the start of a run."""
+
+    name = "time"
+
+    @override
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Instant:
+        text = str(value)
+        try:
+            return Instant(parse_duration(text))
+        except ValueError:
+            pass
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            example = "write e.g. 2026-11-30T12:00:00Z, or 1m30s from the start of a run"
+            self.fail(f"{text!r} is not a time; {example}", param, ctx)
+        whole = moment.replace(microsecond=0, tzinfo=moment.tzinfo or UTC)
+        return Instant(round(whole.timestamp()) * SECOND + moment.microsecond * 1_000)
+
+
+def _change_document(change: Change) -> dict[str, JsonValue]:
+    return {
+        "revision": change.revision,
+        "at": instant_text(change.at),
+        "node": change.node,
+        "change": change.kind,
+        "podUID": change.pod,
+        "detail": change.detail,
+    }
+
+
+_CHANGES: Final[Table[Change]] = Table(
+    kind="Change",
+    columns=(
+        Column("REVISION", lambda change: change.revision),
+        Column("TIME", lambda change: instant_text(change.at)),
+        Column("NODE", lambda change: change.node),
+        Column("CHANGE", lambda change: change.kind),
+        Column("DETAIL", lambda change: change.detail),
+    ),
+    name=lambda change: f"change/{change.revision}",
+    document=_change_document,
+    nothing="no history",
+)
+
+
+@click.group(epilog=example("rebind history device gpu0", "rebind history pod pod-a"))
+def history() -> None:
+    """Show who held a device, or what happened to a pod.
+
+    The history is bounded; what is older than its bound is gone.
+    """
+
+
+@history.command(
+    epilog=example("rebind history device gpu0 --node n0", "rebind history device gpu0 -o wide")
+)
+@click.argument("device", metavar="ID")
+@db_option
+@node_option
+@resource_option
+@click.option("--at", type=_Time(), metavar="TIME", help="Only who held it then.")
+@click.option(
+    "--revision", type=click.IntRange(min=0), metavar="N", help="Only who held it after change N."
+)
+@output_options()
+def device(  # noqa: PLR0913 - one parameter for each option
+    *,
+    device: str,
+    db: str,
+    node: str | None,
+    resource: str | None,
+    at: Instant | None,
+    revision: int | None,
+    output: OutputOptions,
+) -> None:
+    """Show who held a device, named by its own id or by its physical device's."""
+    with opened_store(db, read_only=True) as store:
+        holdings = store.holders(node=None if node is None else NodeName(node), past=True)
+    found = [
+        holding
+        for holding in holdings
+        if device in stands_for(holding.device)
+        and resource in {None, holding.resource}
+        and (at is None or _lasted_at(holding, at))
+        and (revision is None or _lasted_after(holding, revision))
+    ]
+    emit(HOLDINGS, found, output)
+
+
+@history.command(epilog=example("rebind history pod pod-a", "rebind history pod pod-a -o json"))
+@click.argument("pod", metavar="NAME")
+@db_option
+@node_option
+@click.option("--at", type=_Time(), metavar="TIME", help="Only what happened until then.")
+@click.option(
+    "--revision", type=click.IntRange(min=0), metavar="N", help="Only changes up to number N."
+)
+@output_options()
+def pod(  # noqa: PLR0913 - one parameter for each option
+    *,
+    pod: str,
+    db: str,
+    node: str | None,
+    at: Instant | None,
+    revision: int | None,
+    output: OutputOptions,
+) -> None:
+    """Show what happened to a pod, named by NAME, NAMESPACE/NAME or uid."""
+    with opened_store(db, read_only=True) as store:
+        chosen = None if node is None else NodeName(node)
+        found = _changes(store, pod, chosen, revision)
+    emit(_CHANGES, [change for change in found if at is None or change.at <= at], output)
+
+
+def _changes(
+    store: StoreReader, name: str, node: NodeName | None, revision: int | None
+) -> list[Change]:
+    uids = dict.fromkeys(
+        each.pod.uid
+        for each in store.pods(node=node)
+        if name in {each.pod.uid, each.pod.name, f"{each.pod.namespace}/{each.pod.name}"}
+    )
+    changes = {
+        change.revision: change
+        for uid in uids
+        for change in store.history(node=node, pod=uid, until_revision=revision)
+    }
+    return [changes[number] for number in sorted(changes)]
+
+
+def _lasted_at(holding: Holding, at: Instant) -> bool:
+    return holding.since <= at and (holding.until is None or at < holding.until)
+
+
+def _lasted_after(holding: Holding, revision: int) -> bool:
+    return holding.since_revision <= revision and (
+        holding.until_revision is None or revision < holding.until_revision
+    )

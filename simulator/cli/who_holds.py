@@ -1,0 +1,37 @@
+"""`rebind who-holds`."""
+
+from __future__ import annotations
+
+import click
+
+from simulator.assembly import opened_store
+from simulator.cli.examples import example
+from simulator.cli.output import OutputOptions, emit, output_options
+from simulator.cli.store_options import db_option, node_option, resource_option
+from simulator.cli.store_tables import HOLDINGS
+from simulator.core.physical_ids import stands_for
+from simulator.core.transitions import NodeName
+
+
+@click.command(epilog=example("rebind who-holds gpu0", "rebind who-holds gpu0 -o json"))
+@click.argument("device")
+@db_option
+@node_option
+@resource_option
+@output_options()
+def who_holds(
+    device: str, db: str, node: str | None, resource: str | None, output: OutputOptions
+) -> None:
+    """Show which pods hold DEVICE now.
+
+    DEVICE is an id as the plugin reports it, or the physical device behind it: `GPU-…` finds the
+    replicas `GPU-…::0` of a shared GPU and the MIG partitions `MIG-GPU-…/gi/ci` on it.
+    """
+    with opened_store(db, read_only=True) as store:
+        holdings = store.holders(node=None if node is None else NodeName(node))
+    found = [
+        holding
+        for holding in holdings
+        if device in stands_for(holding.device) and resource in {None, holding.resource}
+    ]
+    emit(HOLDINGS, found, output)

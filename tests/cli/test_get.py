@@ -1,0 +1,274 @@
+"""`get`, `who-holds`, `history` and `db`: what a database is asked."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from simulator.core.devices import Device, DeviceId, NumaNode
+from simulator.core.instants import HOUR, SECOND, Instant
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import DevicesReported
+from store.sql_store import SqlStore
+from tests.cli.running import rebind
+from tests.store.world import (
+    GPU,
+    NODE,
+    admits_one,
+    booted,
+    device,
+    rejected,
+    released,
+    removed,
+    reported,
+)
+
+PHYSICAL = "GPU-6f1c2d3e"
+
+
+@pytest.fixture(autouse=True)
+def _database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with closing(SqlStore("sqlite:///rebind.db")) as store:
+        store.apply(
+            [
+                booted("boot-1"),
+                reported(device("g0"), device("g1", topology=(0, 1)), device("g2", "Unhealthy")),
+                admits_one("a", "g0", at=5 * SECOND),
+                admits_one("b", "g1", at=6 * SECOND),
+                released("a", at=HOUR),
+                admits_one("c", "g0", at=HOUR + SECOND),
+                rejected("d"),
+            ]
+        )
+
+
+def test_nodes_are_shown_by_resource() -> None:
+    assert rebind("get", "nodes").stdout.splitlines() == [
+        "NODE   RESOURCE          CAPACITY   ALLOCATABLE   ALLOCATED   ENDPOINT     PODS",
+        "n0     example.com/gpu   3          2             2           registered   2",
+    ]
+
+
+def test_devices_are_shown_with_health_and_holder() -> None:
+    with closing(SqlStore("sqlite:///rebind.db")) as store:
+        store.apply([reported(device("g1", topology=(0, 1)), device("g2", "Unhealthy"))])
+        store.apply([admits_one("e", "g7")])
+    found = rebind("get", "devices", "--no-headers").stdout.splitlines()
+
+    assert [line.split() for line in found] == [
+        ["n0", "example.com/gpu", "g1", "Healthy", "0,1", "default/b"],
+        ["n0", "example.com/gpu", "g2", "Unhealthy", "-", "-"],
+        ["n0", "example.com/gpu", "g0", "Gone", "-", "default/c"],
+        ["n0", "example.com/gpu", "g7", "Unknown", "-", "default/e"],
+    ]
+    assert rebind("get", "devices", "--resource", "example.com/nic").stderr == "no devices\n"
+
+
+def test_pods_are_shown_as_they_stand() -> None:
+    found = rebind("get", "pods", "-o", "csv").stdout.splitlines()
+
+    assert found == [
+        "NODE,POD,STANDING,DEVICES,REASON,UID,MESSAGE",
+        "n0,default/a,Released,0,-,uid-a,-",
+        "n0,default/b,Admitted,1,-,uid-b,-",
+        "n0,default/c,Admitted,1,-,uid-c,-",
+        "n0,default/d,Rejected,0,UnexpectedAdmissionError,uid-d,no healthy devices present",
+    ]
+
+
+def test_bindings_are_lines_for_people_and_objects_for_programs() -> None:
+    lines = rebind("get", "bindings").stdout.splitlines()
+    document = json.loads(rebind("get", "bindings", "-o", "json").stdout)
+
+    assert lines[1:] == [
+        "n0     default/b   main        example.com/gpu   0      g1",
+        "n0     default/c   main        example.com/gpu   0      g0",
+    ]
+    assert document["kind"] == "DeviceBindingList"
+    assert document["items"][0] == {
+        "kind": "DeviceBinding",
+        "metadata": {"namespace": "default", "name": "b"},
+        "spec": {
+            "podUID": "uid-b",
+            "nodeName": "n0",
+            "containers": [
+                {
+                    "name": "main",
+                    "devices": [
+                        {"resourceName": GPU, "deviceIDs": ["g1"], "numaNodes": [0]},
+                    ],
+                }
+            ],
+        },
+    }
+    assert rebind("get", "bindings", "-o", "name").stdout == (
+        "devicebinding/default/b\ndevicebinding/default/c\n"
+    )
+    assert rebind("get", "bindings", "--node", "n7").stderr == "no container holds devices\n"
+
+
+def test_who_holds_names_the_pod() -> None:
+    found = rebind("who-holds", "g0", "-o", "json")
+    (item,) = json.loads(found.stdout)["items"]
+
+    assert item["pod"] == {"uid": "uid-c", "namespace": "default", "name": "c"}
+    assert item["since"] == {"revision": 6, "at": "1h0m1s"}
+    assert (item["until"], item["disputed"], item["bootID"]) == (None, False, "boot-1")
+
+
+def test_nobody_holding_it_is_said_on_stderr() -> None:
+    found = rebind("who-holds", "g2")
+
+    assert (found.code, found.stdout, found.stderr) == (0, "", "nobody holds it\n")
+
+
+def test_a_physical_device_finds_its_replicas_and_partitions() -> None:
+    ids = [f"{PHYSICAL}::0", f"MIG-{PHYSICAL}/1/0", f"MIG-{PHYSICAL}/2/0::3", "GPU-other::0"]
+    with closing(SqlStore("sqlite:///rebind.db")) as store:
+        store.apply([admits_one(f"s{index}", id_) for index, id_ in enumerate(ids)])
+    whole = rebind("who-holds", PHYSICAL, "-o", "name").stdout.split()
+    partition = rebind("who-holds", f"MIG-{PHYSICAL}/2/0", "-o", "name").stdout.split()
+
+    assert whole == [f"device/n0/example.com/gpu/{id_}" for id_ in ids[:3]]
+    assert partition == [f"device/n0/example.com/gpu/{ids[2]}"]
+
+
+def test_the_history_of_a_device_can_be_asked_as_of_a_time_or_a_change() -> None:
+    def holders(*arguments: str) -> list[str]:
+        shown = rebind("history", "device", "g0", "--no-headers", *arguments).stdout
+        return [line.split()[3] for line in shown.splitlines()]
+
+    assert holders() == ["default/a", "default/c"]
+    assert holders("--at", "30s") == ["default/a"]
+    assert holders("--at", "1h") == []
+    assert holders("--at", "1h0m1s") == ["default/c"]
+    assert holders("--revision", "4") == ["default/a"]
+    assert holders("--revision", "5") == []
+    assert holders("--node", "n7") == []
+    assert holders("--resource", "example.com/nic") == []
+
+
+def test_the_history_of_a_pod_is_found_by_name_namespace_or_uid() -> None:
+    by_name = rebind("history", "pod", "a", "-o", "csv").stdout
+
+    assert by_name.splitlines() == [
+        "REVISION,TIME,NODE,CHANGE,DETAIL",
+        "3,5s,n0,PodAdmitted,main example.com/gpu=g0",
+        "5,1h0m0s,n0,PodsReleased,uid-a",
+    ]
+    assert rebind("history", "pod", "default/a", "-o", "csv").stdout == by_name
+    assert rebind("history", "pod", "uid-a", "-o", "csv").stdout == by_name
+    assert rebind("history", "pod", "a", "--revision", "4", "-o", "name").stdout == "change/3\n"
+    assert rebind("history", "pod", "a", "--at", "10s", "-o", "name").stdout == "change/3\n"
+    assert rebind("history", "pod", "z").stderr == "no history\n"
+
+
+def test_real_times_are_shown_and_read_as_rfc_3339() -> None:
+    noon = Instant(1_796_040_000 * SECOND + 250_000_000)
+    with closing(SqlStore("sqlite:///rebind.db")) as store:
+        store.apply([admits_one("z", "g9", at=noon)])
+    shown = rebind("history", "device", "g9", "-o", "json").stdout
+
+    assert json.loads(shown)["items"][0]["since"]["at"] == "2026-11-30T12:00:00.25Z"
+    after = rebind("history", "device", "g9", "--at", "2026-11-30T13:00:00.25+01:00", "-o", "name")
+    before = rebind("history", "device", "g9", "--at", "2026-11-30T12:00:00.2Z", "-o", "name")
+
+    assert (after.stdout, before.stdout) == ("device/n0/example.com/gpu/g9\n", "")
+    assert rebind("history", "device", "g9", "--at", "noon").code == 2
+
+
+def test_a_node_without_resources_is_shown() -> None:
+    with closing(SqlStore("sqlite:///other.db")) as store:
+        store.apply([booted("b")])
+    found = rebind("get", "nodes", "--db", "sqlite:///other.db", "-o", "json").stdout
+
+    assert json.loads(found)["items"] == [
+        {"kind": "Node", "node": "n0", "revision": 1, "bootID": "b", "pods": 0}
+    ]
+    assert "n0     -          -" in rebind("get", "nodes", "--db", "sqlite:///other.db").stdout
+
+
+def test_a_resource_that_went_is_shown_without_endpoint() -> None:
+    with closing(SqlStore("sqlite:///rebind.db")) as store:
+        store.apply([removed()])
+    (row,) = json.loads(rebind("get", "nodes", "-o", "json").stdout)["items"]
+
+    assert (row["capacity"], row["allocated"], row["registered"]) == (0, 2, False)
+
+
+def test_a_database_that_is_not_there_is_named() -> None:
+    missing = rebind("get", "nodes", "--db", "sqlite:///nowhere.db")
+
+    assert missing.code == 3
+    assert missing.stderr == (
+        "error: database nowhere.db does not exist; import a checkpoint, or name another with "
+        "--db\n"
+    )
+    assert not Path("nowhere.db").exists()
+
+
+def test_a_database_of_an_older_schema_is_refused_until_it_is_upgraded() -> None:
+    assert rebind("db", "current").stdout == "schema 0002\n"
+    assert rebind("db", "downgrade", "0001").stdout == "schema 0001\n"
+    assert rebind("db", "current").stdout == "schema 0001 (needed: 0002)\n"
+    refused = rebind("get", "nodes")
+
+    assert refused.code == 3
+    assert "run: rebind db upgrade --db sqlite:///rebind.db" in refused.stderr
+    assert rebind("db", "check").code == 1
+    assert rebind("db", "upgrade").stdout == "schema 0002\n"
+    assert rebind("get", "nodes").code == 0
+    assert rebind("db", "downgrade", "base").stdout == "schema none\n"
+
+
+def test_an_upgrade_makes_a_database_that_is_not_there() -> None:
+    assert rebind("db", "upgrade", "--db", "sqlite:///new.db").stdout == "schema 0002\n"
+    assert rebind("db", "check", "--db", "sqlite:///new.db").code == 0
+    assert rebind("db", "upgrade", "4711").code == 3
+    assert rebind("db", "upgrade", "--db", "sqlite://").code == 3
+
+
+def test_a_sound_database_passes_the_check_also_while_it_is_written() -> None:
+    with closing(SqlStore("sqlite:///rebind.db")):
+        found = rebind("db", "check", "-o", "json")
+
+    items = {item["check"]: item for item in json.loads(found.stdout)["items"]}
+    assert found.code == 0
+    assert list(items) == ["schema", "integrity", "references", "log"]
+    assert items["log"]["seen"].startswith("not looked at: database rebind.db is being written by")
+
+
+def test_an_unsound_database_fails_the_check() -> None:
+    with closing(sqlite3.connect("rebind.db")) as plain:
+        plain.execute("DELETE FROM node")
+        plain.commit()
+    found = rebind("db", "check")
+
+    assert found.code == 1
+    assert "names a missing node" in found.stdout
+
+
+def test_recover_changes_nothing_in_a_sound_database() -> None:
+    before = rebind("get", "bindings").stdout
+
+    assert rebind("db", "recover").stdout.startswith("recovered; 0 commits")
+    assert rebind("get", "bindings").stdout == before
+
+
+def test_several_resources_are_listed_by_name() -> None:
+    nic = DevicesReported(
+        NODE,
+        Instant(9),
+        ResourceName("example.com/aaa"),
+        (Device(DeviceId("x"), topology=(NumaNode(3),)),),
+    )
+    with closing(SqlStore("sqlite:///rebind.db")) as store:
+        store.apply([nic])
+    found = rebind("get", "nodes", "--no-headers").stdout.splitlines()
+
+    assert [line.split()[1] for line in found] == ["example.com/aaa", "example.com/gpu"]

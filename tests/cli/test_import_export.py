@@ -1,0 +1,217 @@
+"""`rebind checkpoint import` and `export`: a kubelet's file into the database and back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Finished, rebind
+
+FILES = Path(__file__).parent / "files"
+GOLDEN = sorted((Path(__file__).parents[1] / "golden" / "data").rglob("checkpoints/*.json"))
+RECORDED = [path for path in GOLDEN if not path.name.endswith(".expect.json")]
+V1 = [path for path in RECORDED if "v1" in path.parts]
+
+PODS = """
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Pod, metadata: {name: trainer, namespace: ml, uid: pod-a}}
+- {apiVersion: v1, kind: Pod, metadata: {name: server, uid: pod-b}, spec: {anything: [1]}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for source in FILES.iterdir():
+        shutil.copy(source, tmp_path)
+
+
+def _import(*arguments: str, file: str = "kubelet_internal_checkpoint") -> Finished:
+    return rebind("checkpoint", "import", file, "--node", "n0", *arguments)
+
+
+def _export(*arguments: str) -> bytes:
+    finished = rebind("checkpoint", "export", "--node", "n0", "--force", "out", *arguments)
+    assert finished.code == 0, finished.stderr
+    return Path("out").read_bytes()
+
+
+def test_an_import_says_what_came_of_it_and_the_same_again_changes_nothing() -> None:
+    first, again = _import(), _import()
+
+    assert first.stdout == "node/n0 imported: 2 bindings of 2 pods, revision 1\n"
+    assert again.stdout == "node/n0 unchanged: 2 bindings of 2 pods, revision 1\n"
+    assert (first.code, again.code, first.stderr) == (0, 0, "")
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: f"{path.parts[-3]}/{path.stem}")
+def test_export_after_import_gives_the_same_bytes(path: Path) -> None:
+    assert rebind("checkpoint", "import", str(path), "--node", "n0").code in {0, 1}
+    kept = rebind(
+        "checkpoint", "import", str(path), "--node", "n0", "--on-conflict", "keep", "--replace"
+    )
+
+    assert kept.code == 0, kept.stderr
+    assert _export() == path.read_bytes()
+
+
+@pytest.mark.parametrize("path", V1, ids=lambda path: f"{path.parts[-3]}/{path.stem}")
+def test_a_v1_file_is_exported_as_it_was_and_as_v2_it_verifies(path: Path) -> None:
+    kept = rebind("checkpoint", "import", str(path), "--node", "n0", "--on-conflict", "keep")
+
+    assert kept.code == 0, kept.stderr
+    assert _export("--format", "v1") == path.read_bytes()
+    _export("--kubelet-version", "1.36.2")
+    again = rebind("checkpoint", "verify", "out", "-o", "json")
+
+    assert again.code == 0
+    assert json.loads(again.stdout)["format"] == "v2"
+
+
+def test_there_are_recordings_of_both_formats_to_test_with() -> None:
+    assert len(RECORDED) >= 10
+    assert len(V1) >= 1
+
+
+def test_ids_of_a_v1_file_go_to_numa_node_zero() -> None:
+    """S4.15."""
+    _import()
+    _export("--format", "v1")
+    _import("--replace", file="out")
+    shown = rebind("checkpoint", "export", "--node", "n0", "--format", "v2").stdout
+
+    assert '"DeviceIDs":{"0":["gpu1"]}' in shown
+
+
+def test_a_dry_run_says_the_same_and_changes_nothing() -> None:
+    assert _import("--dry-run").stdout == (
+        "node/n0 imported (dry run): 2 bindings of 2 pods, revision 1\n"
+    )
+    assert not Path("rebind.db").exists()
+    _import()
+
+    assert _import("--dry-run").stdout.startswith("node/n0 unchanged (dry run)")
+    assert _import("--dry-run", file="before.checkpoint").code == 1
+    assert _import("--dry-run", "--replace", file="before.checkpoint").code == 0
+    assert rebind("history", "pod", "pod-b").stdout.count("CheckpointImported") == 1
+
+
+def test_other_state_is_refused_without_replace() -> None:
+    _import()
+    refused = _import(file="before.checkpoint")
+
+    assert refused.code == 1
+    assert refused.stderr == (
+        "error: before.checkpoint is not imported: node n0 already has other state (2 pods, "
+        "1 resources); import with --replace to drop it\n"
+    )
+    assert _import("--replace", file="before.checkpoint").code == 0
+    assert _export() == Path("before.checkpoint").read_bytes()
+
+
+def test_a_device_under_two_pods_is_refused_or_kept() -> None:
+    twice = next(path for path in RECORDED if "device-in-two-pods" in path.name)
+    refused = _import(file=str(twice))
+    kept = _import("--on-conflict", "keep", file=str(twice))
+
+    assert refused.code == 1
+    assert "stands under pods" in refused.stderr
+    assert "--on-conflict keep" in refused.stderr
+    assert kept.code == 0
+
+
+def test_names_come_from_manifests() -> None:
+    Path("pods.yaml").write_text(PODS)
+    _import()
+    named = _import("-f", "pods.yaml")
+
+    assert named.stdout == "node/n0 imported: 2 bindings of 2 pods, revision 2\n"
+    shown = rebind("get", "pods", "-o", "name").stdout
+
+    assert shown == "pod/ml/trainer\npod/default/server\n"
+    assert _export() == Path("kubelet_internal_checkpoint").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("kind: Service\n", "pods.yaml:1:7: Service is not a pod"),
+        ("kind: Pod\nmetadata: {name: x}\n", "pods.yaml:2"),
+        ("- 1\n", "pods.yaml:1:1"),
+        ("{", "pods.yaml:"),
+    ],
+)
+def test_a_file_that_names_no_pods_is_refused(text: str, said: str) -> None:
+    Path("pods.yaml").write_text(text)
+    refused = _import("-f", "pods.yaml")
+
+    assert refused.code == 2
+    assert said in refused.stderr
+    assert not Path("rebind.db").exists()
+
+
+def test_a_damaged_file_changes_nothing() -> None:
+    Path("damaged").write_bytes(Path("kubelet_internal_checkpoint").read_bytes()[:-20])
+    refused = _import(file="damaged")
+
+    assert refused.code == 2
+    assert refused.stderr.count("\n") == 1
+    assert not Path("rebind.db").exists()
+
+
+def test_a_missing_file_is_an_error_unless_it_may_be_missing() -> None:
+    assert _import(file="nowhere").code == 3
+    forgiven = _import("--missing-ok", file="nowhere")
+
+    assert (forgiven.code, forgiven.stdout) == (0, "")
+    assert forgiven.stderr == "nowhere does not exist; nothing was imported\n"
+
+
+def test_an_entry_that_the_kubelet_cannot_decode_is_left_out_and_named() -> None:
+    """S4.13."""
+    content = Path("kubelet_internal_checkpoint").read_text()
+    first_response = content.partition('"AllocResp":"')[2].partition('"')[0]
+    bad = content.replace(first_response, "/w==")
+    Path("bad").write_text(bad)
+    verdict = json.loads(rebind("checkpoint", "verify", "bad", "-o", "json").stdout)
+    Path("bad").write_text(bad.replace("1710597759", str(verdict["checksum"]["computed"])))
+    finished = _import(file="bad")
+
+    assert finished.stdout == "node/n0 imported: 1 bindings of 1 pods, revision 1\n"
+    assert finished.stderr == (
+        "skipped: pod-a/main/vendor.com/gpu: a kubelet of version 1.36.2 cannot decode the "
+        "plugin's response\n"
+    )
+
+
+def test_export_never_overwrites_by_itself() -> None:
+    _import()
+    Path("out").write_text("mine")
+    refused = rebind("checkpoint", "export", "--node", "n0", "out")
+
+    assert refused.code == 3
+    assert refused.stderr == "error: out exists already; use --force to overwrite it\n"
+    assert Path("out").read_text() == "mine"
+    assert rebind("checkpoint", "export", "--node", "n0", "nowhere/out").code == 3
+
+
+def test_export_of_an_unknown_node_is_refused() -> None:
+    _import()
+    refused = rebind("checkpoint", "export", "--node", "n9")
+
+    assert refused.code == 2
+    assert refused.stderr == (
+        "error: no node n9 is known; `rebind get nodes` shows those that are\n"
+    )
+
+
+def test_the_format_follows_the_kubelet_version() -> None:
+    _import()
+
+    assert b'"DeviceIDs":["gpu0"]' in _export("--kubelet-version", "1.19.0")
+    assert b'"DeviceIDs":{"0":["gpu0"]}' in _export("--kubelet-version", "1.20.0")
