@@ -1,11 +1,14 @@
 #!/bin/sh
-# Shows what Rebind is for, on one real-format checkpoint. Usage: demo.sh REBIND
+# What Rebind is for, on one real-format checkpoint. `make demo` runs it.
+# Usage: demo.sh REBIND [FOLDER]; the database goes into FOLDER, by default ./out.
 set -eu
 
 rebind=$1
-here=$(dirname "$0")
-database=$(mktemp -d)/demo.db
-trap 'rm -r "$(dirname "$database")"' EXIT
+folder=${2:-out}
+files=scenarios/demo
+database=sqlite:///$folder/demo.db
+mkdir -p "$folder"
+rm -f "$folder"/demo.db*
 
 run() {
     printf '\n$ rebind %s\n' "$*"
@@ -13,16 +16,14 @@ run() {
 }
 
 echo 'A kubelet keeps in kubelet_internal_checkpoint which container holds which devices.'
-run checkpoint show "$here/kubelet_internal_checkpoint"
+run checkpoint verify "$files/kubelet_internal_checkpoint"
 
-echo
-echo 'Rebind keeps the same in a SQL database, and can tell who holds a device.'
-run checkpoint import "$here/kubelet_internal_checkpoint" --node node-a --db "sqlite:///$database"
-run who-holds gpu-1 --db "sqlite:///$database"
+printf '\nRebind takes the file over into a SQL database, where it can be asked.\n'
+run checkpoint import "$files/kubelet_internal_checkpoint" --node node-a --db "$database"
+run get bindings --db "$database"
+run get nodes --db "$database"
 
-echo
-echo 'What would kubelets of three versions do with it, with the file and with the database?'
-run replay "$here/imported-node.yaml"
+printf '\nWhat do kubelets of three versions make of it, with the file and with the database?\n'
+run replay "$files/imported-node.yaml"
 
-echo
-echo 'More of this: rebind replay --all'
+printf '\nAll built-in scenarios: rebind replay --all\n'
