@@ -1,110 +1,154 @@
-"""Many writers, one commit: a thread that takes whatever waits and applies it as one batch.
+"""Group commit: many callers, one thread that writes, one commit for all that wait.
 
-There is no delay: while one commit is under way the next writes gather, so a quiet database commits
-each write at once and a busy one commits many together (`commitBatch`). A refused write does not
-fail its neighbours. When a commit fails, all that were in it fail, and the next ones are tried.
+The thread takes everything that waits, up to `commit_batch` writes, and commits it at once. There
+is no delay to gather more: while one commit waits for the disk the next batch gathers by itself,
+and a single write is a batch of one. In virtual time nobody needs this thread: the engine gathers
+what is due at one instant and calls the store's `apply` itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
-from typing import Final, Self
+from typing import Final
 
 from simulator.core.transitions import Transition
+from simulator.errors import StoreError, StoreUnavailableError
 from simulator.ports import Outcome, Store
 
-BATCH_MAX: Final = 512
-"""Writes in one commit, as measured: larger batches gain nothing more."""
+COMMIT_BATCH: Final = 512
+PENDING_MAX: Final = 65_536
+"""Writes that may wait; a node has one admission in flight, so this is very many nodes."""
 
-_Write = tuple[Sequence[Transition], Future[list[Outcome]]]
+Answer = list[Outcome] | StoreError
+Done = Callable[[Answer], None]
+Deliver = Callable[[list[Callable[[], None]]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """Transitions of one caller and where the answer goes."""
+
+    transitions: Sequence[Transition]
+    done: Done
+
+
+def _deliver_here(answers: list[Callable[[], None]]) -> None:
+    for answer in answers:
+        answer()
 
 
 class Committer:
-    """Applies writes to a store in a thread of its own, in the order in which they come.
+    """The one thread that writes to a store, from construction to `close`.
 
-    What waits is bounded by what callers have in flight: a node submits a write and awaits it.
+    Args:
+        store: Nobody else may call its `apply` meanwhile.
+        commit_batch: Most writes in one commit; 1 is no group commit.
+        deliver: Hands over the answers of a whole batch, for instance to an event loop with one
+            `call_soon_threadsafe`; by default they are given in the committing thread.
     """
 
-    def __init__(self, store: Store, *, batch_max: int = BATCH_MAX) -> None:
-        """Start the thread.
-
-        Args:
-            store: Written by this committer alone until it is closed; who opened it closes it.
-            batch_max: Writes in one commit at most, 1 or more.
-        """
+    def __init__(
+        self,
+        store: Store,
+        *,
+        commit_batch: int = COMMIT_BATCH,
+        deliver: Deliver = _deliver_here,
+    ) -> None:
         self._store = store
-        self._batch_max = batch_max
+        self._commit_batch = commit_batch
+        self._deliver = deliver
         self._waiting: SimpleQueue[_Write | None] = SimpleQueue()
-        self._is_closed = False
-        self._closing = Lock()
-        self._thread = Thread(target=self._run, name="committer", daemon=True)
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="committer")
         self._thread.start()
 
-    def submit(self, transitions: Sequence[Transition]) -> Future[list[Outcome]]:
-        """Hand in a write.
-
-        Returns:
-            A future with one outcome for each transition, done when all of them are durable, or
-            with the `StoreError` because of which none of the batch was applied.
+    def submit(self, transitions: Sequence[Transition], done: Done) -> None:
+        """Write transitions; `done` is given their outcomes, or the error, when it is decided.
 
         Raises:
-            RuntimeError: The committer is closed.
+            StoreUnavailableError: Too many writes wait, or the committer is closed.
         """
-        done: Future[list[Outcome]] = Future()
-        with self._closing:
-            if self._is_closed:
-                reason = "the committer is closed"
-                raise RuntimeError(reason)
-            self._waiting.put((transitions, done))
-        return done
+        if self._closed:
+            reason = "the committer is closed; nothing is written any more"
+            raise StoreUnavailableError(reason)
+        if self._waiting.qsize() >= PENDING_MAX:
+            reason = f"{PENDING_MAX} writes wait for the database already; try again later"
+            raise StoreUnavailableError(reason)
+        self._waiting.put(_Write(transitions, done))
+
+    def commit(self, transitions: Sequence[Transition]) -> Future[list[Outcome]]:
+        """Write transitions; the future has their outcomes, or raises the error.
+
+        Raises:
+            StoreUnavailableError: As `submit`.
+        """
+        future: Future[list[Outcome]] = Future()
+
+        def done(answer: Answer) -> None:
+            if isinstance(answer, StoreError):
+                future.set_exception(answer)
+            else:
+                future.set_result(answer)
+
+        self.submit(transitions, done)
+        return future
 
     def close(self) -> None:
-        """Commit what waits and end the thread."""
-        with self._closing:
-            if not self._is_closed:
-                self._is_closed = True
-                self._waiting.put(None)
-        self._thread.join()
-
-    def __enter__(self) -> Self:
-        """Return the committer itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        self.close()
+        """Write what waits and end the thread; the store stays open."""
+        if not self._closed:
+            self._closed = True
+            self._waiting.put(None)
+            self._thread.join()
 
     def _run(self) -> None:
-        for batch in self._batches():
-            wanted = [write for write in batch if write[1].set_running_or_notify_cancel()]
-            self._commit(wanted)
-
-    def _batches(self) -> Iterator[list[_Write]]:
-        """Wait for a write, take all that wait with it, until the end is asked for."""
-        while (first := self._waiting.get()) is not None:
-            batch = [first]
-            while len(batch) < self._batch_max:
+        open_ = True
+        while open_:
+            batch: list[_Write] = []
+            taken = self._waiting.get()
+            while taken is not None:
+                batch.append(taken)
+                if len(batch) >= self._commit_batch:
+                    break
                 try:
-                    following = self._waiting.get_nowait()
+                    taken = self._waiting.get_nowait()
                 except Empty:
                     break
-                if following is None:
-                    yield batch
-                    return
-                batch.append(following)
-            yield batch
+            open_ = taken is not None
+            if batch:
+                self._commit(batch)
 
     def _commit(self, batch: list[_Write]) -> None:
+        transitions = [each for write in batch for each in write.transitions]
         try:
-            outcomes = iter(
-                self._store.apply([one for transitions, _ in batch for one in transitions])
-            )
-        except Exception as error:  # noqa: BLE001 - whoever waits for the write is told, whatever it was
-            for _, done in batch:
-                done.set_exception(error)
+            outcomes = self._store.apply(transitions)
+        except StoreError as error:
+            self._deliver([partial(write.done, error) for write in batch])
             return
-        for transitions, done in batch:
-            done.set_result([next(outcomes) for _ in transitions])
+        except Exception as error:
+            # Whatever went wrong, those who wait must hear of it before the thread ends.
+            failed = StoreUnavailableError(f"the committer ended: {error!r}")
+            self._closed = True
+            self._deliver([partial(write.done, failed) for write in batch])
+            self._refuse_waiting(failed)
+            raise
+        answers: list[Callable[[], None]] = []
+        start = 0
+        for write in batch:
+            end = start + len(write.transitions)
+            answers.append(partial(write.done, outcomes[start:end]))
+            start = end
+        self._deliver(answers)
+
+    def _refuse_waiting(self, failed: StoreError) -> None:
+        while True:
+            try:
+                write = self._waiting.get_nowait()
+            except Empty:
+                return
+            if write is not None:
+                self._deliver([partial(write.done, failed)])

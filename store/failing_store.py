@@ -1,8 +1,9 @@
-"""A store that fails once, to learn what a failure costs: n = 1, 2, 3, ... until none is met."""
+"""A store that fails once, at the n-th call: for loops over n that leave no call untried."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from simulator.core.devices import DeviceId
 from simulator.core.pods import PodUid
@@ -19,47 +20,53 @@ from simulator.ports import (
     Store,
 )
 
+T = TypeVar("T")
+FULL = "database or disk is full"
+
 
 class FailingStore:
-    """A `Store` whose n-th load or commit fails and does nothing; all others go to `inner`.
+    """A `Store` around another one.
+
+    Args:
+        inner: What really stores.
+        fail_at: Which `apply` or `load` fails, counted from 1; 0 for none.
+        after: Whether it fails after the inner store did what was asked, as when a commit is
+            durable and its answer is lost.
 
     Attributes:
-        has_failed: Whether that call was made. Once it was not, the loop over n is done.
+        calls: How many `apply` and `load` calls there were.
     """
 
-    def __init__(self, inner: Store, *, fail_at: int, message: str = "disk I/O error") -> None:
-        self.has_failed = False
+    def __init__(self, inner: Store, *, fail_at: int, after: bool = False) -> None:
+        self.calls = 0
         self._inner = inner
         self._fail_at = fail_at
-        self._message = message
-        self._calls = 0
+        self._after = after
 
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
-        """Apply a batch, or fail; then none of it is applied."""
-        self._count()
-        return self._inner.apply(transitions)
+        """Apply a batch, or fail."""
+        return self._once(lambda: self._inner.apply(transitions))
 
     def load(self, node: NodeName) -> NodeState:
         """Return a node's state, or fail."""
-        self._count()
-        return self._inner.load(node)
+        return self._once(lambda: self._inner.load(node))
 
     def nodes(self) -> list[NodeSummary]:
-        """Return all nodes, by name."""
+        """Return all nodes."""
         return self._inner.nodes()
 
     def devices(self, *, node: NodeName | None = None) -> list[DeviceSummary]:
-        """Return devices by node and resource."""
+        """Return devices."""
         return self._inner.devices(node=node)
 
     def pods(self, *, node: NodeName | None = None) -> list[PodSummary]:
-        """Return pods by node."""
+        """Return pods."""
         return self._inner.pods(node=node)
 
     def holders(
         self, *, node: NodeName | None = None, device: DeviceId | None = None, past: bool = False
     ) -> list[Holding]:
-        """Return holdings, those that ended too if `past`."""
+        """Return holdings."""
         return self._inner.holders(node=node, device=device, past=past)
 
     def history(
@@ -69,19 +76,23 @@ class FailingStore:
         pod: PodUid | None = None,
         until_revision: int | None = None,
     ) -> list[Change]:
-        """Return changes in order of revision."""
+        """Return changes."""
         return self._inner.history(node=node, pod=pod, until_revision=until_revision)
 
     def imported_checkpoint(self, node: NodeName) -> ImportedCheckpoint | None:
-        """Return the file last imported for the node, if any."""
+        """Return the file last imported for the node."""
         return self._inner.imported_checkpoint(node)
 
     def close(self) -> None:
-        """Close the inner store."""
+        """Let go of the inner store."""
         self._inner.close()
 
-    def _count(self) -> None:
-        self._calls += 1
-        if self._calls == self._fail_at:
-            self.has_failed = True
-            raise StoreUnavailableError(self._message)
+    def _once(self, call: Callable[[], T]) -> T:
+        self.calls += 1
+        fails = self.calls == self._fail_at
+        if fails and not self._after:
+            raise StoreUnavailableError(FULL)
+        result = call()
+        if fails:
+            raise StoreUnavailableError(FULL)
+        return result

@@ -104,6 +104,23 @@ def recover(url: str) -> int:
     return readable
 
 
+def compact(url: str, *, keep: int) -> int:
+    """Drop history beyond the newest `keep` changes; return how many changes were dropped.
+
+    Raises:
+        StoreError: The database cannot be used, or did not let all of it be dropped.
+    """
+    with contextlib.closing(SqlStore(url, history_max=keep)) as store:
+        effort = store.retention.run()
+        if effort.failures:
+            reason = (
+                f"database {url}: dropped {effort.changes} changes, then a step failed; "
+                "try again when nobody else uses it"
+            )
+            raise StoreUnavailableError(reason)
+        return effort.changes
+
+
 @contextlib.contextmanager
 def copy_in_memory(url: str) -> Iterator[SqlStore]:
     """Yield a copy of a database, to try something on; a missing database is an empty one.

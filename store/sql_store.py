@@ -43,6 +43,7 @@ from store.plan import Plan
 from store.planned_devices import plan_boot, plan_removal, plan_report
 from store.planned_imports import plan_import
 from store.planned_pods import plan_admission, plan_rejection, plan_release
+from store.retention import CHANGES_MAX, Retention
 from store.writer_lock import WriterLock
 
 
@@ -60,6 +61,7 @@ class SqlStore:
         durability: Durability = Durability.FULL,
         read_only: bool = False,
         accept_loss: bool = False,
+        history_max: int = CHANGES_MAX,
     ) -> None:
         """Open a database; one that has no tables gets the schema (details 16).
 
@@ -68,6 +70,7 @@ class SqlStore:
             durability: What a power cut may take.
             read_only: Whether to answer only.
             accept_loss: Whether to go on after a damaged log lost acknowledged commits.
+            history_max: How many changes the history keeps, and up to a segment more.
 
         Raises:
             StoreUnavailableError: The database is missing (when it is to be read only), damaged,
@@ -93,6 +96,7 @@ class SqlStore:
             self._use_schema(read_only=read_only)
             if self._writer_lock is not None:
                 self._writer_lock.sign(self.writer)
+            self.retention = Retention(self.writer, changes_max=history_max)
             self._resources = undo.pop_all()
 
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
@@ -105,6 +109,8 @@ class SqlStore:
             finally:
                 self.writer.roll_back()
             self._plan = plan
+            if self.retention.is_due(plan.keys.revision):
+                self.retention.step()
         return outcomes
 
     def load(self, node: NodeName) -> NodeState:

@@ -12,6 +12,7 @@ from simulator.cli.output import Column, OutputOptions, Table, emit, output_opti
 from simulator.cli.store_options import db_option
 from store import maintenance
 from store.maintenance import Finding
+from store.retention import CHANGES_MAX
 from store.tables import SCHEMA_REVISION
 
 _FINDINGS: Final[Table[Finding]] = Table(
@@ -89,3 +90,21 @@ def recover(db: str) -> None:
     """
     readable = maintenance.recover(db)
     click.echo(f"recovered; {readable} commits of the log are in the database")
+
+
+@db.command(epilog=example("rebind db compact --keep 1000"))
+@click.option(
+    "--keep",
+    type=click.IntRange(min=1),
+    default=CHANGES_MAX,
+    show_default=True,
+    metavar="N",
+    help="How many of the newest changes are kept, and up to a segment of an hour more.",
+)
+@db_option
+def compact(keep: int, db: str) -> None:
+    """Drop old history now. A writer does the same by itself, little by little.
+
+    Who holds what now is kept, however old.
+    """
+    click.echo(f"dropped {maintenance.compact(db, keep=keep)} changes")

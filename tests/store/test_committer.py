@@ -1,152 +1,201 @@
-"""Writes that wait share a commit, keep their order and do not fail one another."""
+"""Group commit: what gathers while a commit is under way goes into the next one, and no more."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from typing_extensions import override
 
-from simulator.core.devices import NO_NUMA_NODE, DeviceId
-from simulator.core.instants import Instant
-from simulator.core.pods import ContainerName, PodUid
-from simulator.core.resources import ResourceName
-from simulator.core.transitions import (
-    DeviceBinding,
-    NodeName,
-    PodAdmitted,
-    PodIdentity,
-    Transition,
-)
+from simulator.core.transitions import Transition
 from simulator.errors import StoreUnavailableError
 from simulator.ports import Committed, Outcome, Refused
-from store.committer import Committer
+from store import committer as module
+from store.committer import Answer, Committer
+from store.failing_store import FailingStore
 from store.memory_store import MemoryStore
-
-GPU = ResourceName("example.com/gpu")
-
-
-def admitted(number: int, *, device: int | None = None) -> PodAdmitted:
-    """Return the admission of a pod with one device, that of its own number if none is named."""
-    uid = PodUid(f"pod-{number}")
-    given = DeviceId(f"gpu-{number if device is None else device}")
-    binding = DeviceBinding(uid, ContainerName("main"), GPU, {NO_NUMA_NODE: (given,)}, b"")
-    return PodAdmitted(NodeName("n0"), Instant(number), PodIdentity(uid), (binding,))
+from store.sql_store import SqlStore
+from tests.store.world import NODE, admits_one
 
 
-class SlowStore(MemoryStore):
-    """A store whose commits can be held up and fail; it remembers the size of each."""
+class GatedStore(MemoryStore):
+    """Holds every commit back until the gate is opened, and counts what came together."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.fault = ""
-        self.sizes: list[int] = []
-        self.begun = threading.Event()
-        self.may_commit = threading.Event()
+        self.gate = threading.Semaphore(0)
+        self.begun = threading.Semaphore(0)
+        self.batches: list[int] = []
 
     @override
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
-        self.begun.set()
-        self.may_commit.wait()
-        if self.fault:
-            raise StoreUnavailableError(self.fault)
-        self.sizes.append(len(transitions))
+        self.batches.append(len(transitions))
+        self.begun.release()
+        self.gate.acquire()
         return super().apply(transitions)
 
 
-def test_what_waits_during_a_commit_shares_the_next_one() -> None:
-    store = SlowStore()
-    with Committer(store, batch_max=4) as committer:
-        futures = [committer.submit([admitted(0)])]
-        store.begun.wait()
-        futures += [committer.submit([admitted(number)]) for number in range(1, 7)]
-        store.may_commit.set()
-        outcomes = [future.result() for future in futures]
-
-    assert store.sizes == [1, 4, 2]
-    assert outcomes == [[Committed(revision)] for revision in range(1, 8)]
+@pytest.fixture
+def gated() -> Iterator[GatedStore]:
+    store = GatedStore()
+    yield store
+    store.gate.release(1_000)
 
 
-def test_a_batch_of_one_gathers_nothing() -> None:
-    store = SlowStore()
-    with Committer(store, batch_max=1) as committer:
-        futures = [committer.submit([admitted(number)]) for number in range(3)]
-        store.may_commit.set()
+def _admissions(count: int) -> list[Transition]:
+    return [admits_one(f"p{number}", f"g{number}") for number in range(count)]
+
+
+def test_a_single_write_is_a_batch_of_one(gated: GatedStore) -> None:
+    with closing(Committer(gated)) as committer:
+        future = committer.commit([admits_one("a", "g0")])
+        gated.gate.release()
+
+        assert future.result() == [Committed(1)]
+    assert gated.batches == [1]
+
+
+def test_what_waits_is_committed_at_once_up_to_the_batch_size(gated: GatedStore) -> None:
+    with closing(Committer(gated, commit_batch=4)) as committer:
+        first = committer.commit(_admissions(1))
+        gated.begun.acquire()
+        others = [committer.commit([each]) for each in _admissions(8)[1:]]
+        gated.gate.release(3)
+
+        assert [first.result(), *(each.result() for each in others)] == [
+            [Committed(number)] for number in range(1, 9)
+        ]
+    assert gated.batches == [1, 4, 3]
+
+
+def test_a_batch_of_one_is_no_group_commit(gated: GatedStore) -> None:
+    with closing(Committer(gated, commit_batch=1)) as committer:
+        futures = [committer.commit([each]) for each in _admissions(3)]
+        gated.gate.release(3)
         for future in futures:
             future.result()
 
-    assert store.sizes == [1, 1, 1]
+    assert gated.batches == [1, 1, 1]
 
 
-def test_a_refused_write_does_not_fail_its_neighbours() -> None:
-    store = SlowStore()
-    with Committer(store) as committer:
-        first = committer.submit([admitted(0)])
-        store.begun.wait()
-        same_device = committer.submit([admitted(1, device=0)])
-        neighbour = committer.submit([admitted(2), admitted(3)])
-        store.may_commit.set()
+def test_a_conflict_reaches_only_its_own_caller() -> None:
+    with closing(SqlStore("sqlite://")) as store, closing(Committer(store)) as committer:
+        answers = [
+            committer.commit([admits_one(pod, device)])
+            for pod, device in [("a", "g0"), ("b", "g0"), ("c", "g1")]
+        ]
 
-        assert first.result() == [Committed(1)]
-        assert same_device.result() == [Refused(f"device gpu-0 of {GPU} is held by pod pod-0")]
-        assert [type(outcome) for outcome in neighbour.result()] == [Committed, Committed]
-
-
-def test_a_failed_commit_is_told_to_all_that_were_in_it_and_the_next_is_tried() -> None:
-    store = SlowStore()
-    store.fault = "the disk is full"
-    with Committer(store) as committer:
-        failed = [committer.submit([admitted(0)])]
-        store.begun.wait()
-        failed += [committer.submit([admitted(number)]) for number in (1, 2)]
-        store.may_commit.set()
-        for future in failed:
-            with pytest.raises(StoreUnavailableError, match="the disk is full"):
-                future.result()
-        store.fault = ""
-
-        assert committer.submit([admitted(0)]).result() == [Committed(1)]
+        assert [each.result() for each in answers] == [
+            [Committed(1)],
+            [Refused("device g0 of example.com/gpu is held by pod uid-a")],
+            [Committed(2)],
+        ]
 
 
-def test_closing_commits_what_waits_and_takes_nothing_more() -> None:
-    store = SlowStore()
-    committer = Committer(store)
-    futures = [committer.submit([admitted(number)]) for number in range(5)]
-    store.may_commit.set()
+def test_a_caller_gets_the_outcomes_of_its_own_transitions(gated: GatedStore) -> None:
+    with closing(Committer(gated)) as committer:
+        one = committer.commit(_admissions(3)[:1])
+        none = committer.commit([])
+        two = committer.commit(_admissions(3)[1:])
+        gated.gate.release(9)
+
+        assert one.result() == [Committed(1)]
+        assert none.result() == []
+        assert two.result() == [Committed(2), Committed(3)]
+
+
+def test_an_error_of_the_store_reaches_all_who_wait_and_the_next_batch_works() -> None:
+    store = FailingStore(MemoryStore(), fail_at=1)
+    with closing(Committer(store)) as committer:
+        with pytest.raises(StoreUnavailableError, match="database or disk is full"):
+            committer.commit([admits_one("a", "g0")]).result()
+
+        assert committer.commit([admits_one("a", "g0")]).result() == [Committed(1)]
+
+
+def test_answers_of_a_batch_are_handed_over_together(gated: GatedStore) -> None:
+    handed: list[int] = []
+
+    def deliver(answers: list[Callable[[], None]]) -> None:
+        handed.append(len(answers))
+        for answer in answers:
+            answer()
+
+    with closing(Committer(gated, deliver=deliver)) as committer:
+        futures = [committer.commit([each]) for each in _admissions(1)]
+        gated.begun.acquire()
+        futures += [committer.commit([each]) for each in _admissions(5)[1:]]
+        gated.gate.release(2)
+        for future in futures:
+            future.result()
+
+    assert handed == [1, 4]
+
+
+def test_closing_writes_what_waits_and_refuses_more(gated: GatedStore) -> None:
+    committer = Committer(gated)
+    futures = [committer.commit([each]) for each in _admissions(3)]
+    gated.gate.release(9)
     committer.close()
     committer.close()
 
-    assert all(future.done() for future in futures)
-    assert len(store.holders()) == 5
-    with pytest.raises(RuntimeError, match="the committer is closed"):
-        committer.submit([admitted(5)])
+    assert [each.result() for each in futures] == [[Committed(1)], [Committed(2)], [Committed(3)]]
+    with pytest.raises(StoreUnavailableError, match="the committer is closed"):
+        committer.commit([])
 
 
-def test_a_write_that_nobody_wants_any_more_is_not_made() -> None:
-    store = SlowStore()
-    with Committer(store) as committer:
-        committer.submit([admitted(0)])
-        store.begun.wait()
-        unwanted = committer.submit([admitted(1)])
-        unwanted.cancel()
-        store.may_commit.set()
-        wanted = committer.submit([admitted(2)])
-        wanted.result()
-
-    assert [holding.pod.uid for holding in store.holders()] == ["pod-0", "pod-2"]
-    with pytest.raises(CancelledError):
-        unwanted.result()
+def test_the_number_of_waiting_writes_is_bounded(
+    gated: GatedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PENDING_MAX", 2)
+    with closing(Committer(gated)) as committer:
+        committer.commit([])
+        gated.begun.acquire()
+        committer.commit([])
+        committer.commit([])
+        with pytest.raises(StoreUnavailableError, match="2 writes wait for the database already"):
+            committer.commit([])
+        gated.gate.release(9)
 
 
-def test_writes_of_many_threads_all_arrive() -> None:
-    store = MemoryStore()
-    with Committer(store) as committer, ThreadPoolExecutor(8) as threads:
-        outcomes = list(
-            threads.map(lambda number: committer.submit([admitted(number)]).result(), range(200))
-        )
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_defect_ends_the_thread_but_leaves_nobody_waiting() -> None:
+    class Broken(MemoryStore):
+        @override
+        def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
+            return [Committed(1 // len(transitions[:0]))]
 
-    assert len(store.holders()) == 200
-    revisions = [one.revision for [one] in outcomes if isinstance(one, Committed)]
-    assert sorted(revisions) == list(range(1, 201))
+    told: list[Answer] = []
+    committer = Committer(Broken())
+    committer.submit([admits_one("a", "g0")], told.append)
+    committer.close()
+
+    assert [str(each) for each in told] == [
+        "the committer ended: ZeroDivisionError('integer division or modulo by zero')"
+    ]
+    with pytest.raises(StoreUnavailableError, match="closed"):
+        committer.submit([], told.append)
+
+
+def test_many_threads_share_commits_and_each_write_is_durable(tmp_path: Path) -> None:
+    begun: list[str] = []
+    with closing(SqlStore(f"sqlite:///{tmp_path}/rebind.db")) as store:
+        store.writer.watch = lambda sql, _rows: begun.append(sql)
+        with closing(Committer(store)) as committer:
+
+            def client(first: int) -> None:
+                for number in range(first, first + 25):
+                    outcome = committer.commit([admits_one(f"p{number}", f"g{number}")]).result()
+                    assert isinstance(outcome[0], Committed)
+
+            threads = [threading.Thread(target=client, args=(100 * n,)) for n in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+        assert len(store.load(NODE).bindings) == 200
+        assert begun.count("COMMIT") <= 200
