@@ -1,4 +1,4 @@
-"""A store that fails once, at the n-th call: for loops over n that leave no call untried."""
+"""A store that fails once, to learn what a failure costs: n = 1, 2, 3, ... until none is met."""
 
 from __future__ import annotations
 
@@ -21,27 +21,31 @@ from simulator.ports import (
 )
 
 T = TypeVar("T")
-FULL = "database or disk is full"
 
 
 class FailingStore:
-    """A `Store` around another one.
+    """A `Store` whose n-th load or commit fails; all others go to `inner`.
 
     Args:
         inner: What really stores.
-        fail_at: Which `apply` or `load` fails, counted from 1; 0 for none.
-        after: Whether it fails after the inner store did what was asked, as when a commit is
-            durable and its answer is lost.
+        fail_at: Which call fails, counted from 1; 0 for none.
+        after: Whether it fails after its effect, as when a commit is durable and its answer is
+            lost. That is the one case in which a `StoreError` does not mean that nothing was done.
+        message: The text of the error.
 
     Attributes:
-        calls: How many `apply` and `load` calls there were.
+        has_failed: Whether that call was made. Once it was not, the loop over n is done.
     """
 
-    def __init__(self, inner: Store, *, fail_at: int, after: bool = False) -> None:
-        self.calls = 0
+    def __init__(
+        self, inner: Store, *, fail_at: int, after: bool = False, message: str = "disk I/O error"
+    ) -> None:
+        self.has_failed = False
         self._inner = inner
         self._fail_at = fail_at
         self._after = after
+        self._message = message
+        self._calls = 0
 
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
         """Apply a batch, or fail."""
@@ -52,21 +56,21 @@ class FailingStore:
         return self._once(lambda: self._inner.load(node))
 
     def nodes(self) -> list[NodeSummary]:
-        """Return all nodes."""
+        """Return all nodes, by name."""
         return self._inner.nodes()
 
     def devices(self, *, node: NodeName | None = None) -> list[DeviceSummary]:
-        """Return devices."""
+        """Return devices by node and resource."""
         return self._inner.devices(node=node)
 
     def pods(self, *, node: NodeName | None = None) -> list[PodSummary]:
-        """Return pods."""
+        """Return pods by node."""
         return self._inner.pods(node=node)
 
     def holders(
         self, *, node: NodeName | None = None, device: DeviceId | None = None, past: bool = False
     ) -> list[Holding]:
-        """Return holdings."""
+        """Return holdings, those that ended too if `past`."""
         return self._inner.holders(node=node, device=device, past=past)
 
     def history(
@@ -76,23 +80,22 @@ class FailingStore:
         pod: PodUid | None = None,
         until_revision: int | None = None,
     ) -> list[Change]:
-        """Return changes."""
+        """Return changes in order of revision."""
         return self._inner.history(node=node, pod=pod, until_revision=until_revision)
 
     def imported_checkpoint(self, node: NodeName) -> ImportedCheckpoint | None:
-        """Return the file last imported for the node."""
+        """Return the file last imported for the node, if any."""
         return self._inner.imported_checkpoint(node)
 
     def close(self) -> None:
-        """Let go of the inner store."""
+        """Close the inner store."""
         self._inner.close()
 
     def _once(self, call: Callable[[], T]) -> T:
-        self.calls += 1
-        fails = self.calls == self._fail_at
-        if fails and not self._after:
-            raise StoreUnavailableError(FULL)
-        result = call()
-        if fails:
-            raise StoreUnavailableError(FULL)
+        self._calls += 1
+        fails = self._calls == self._fail_at
+        result = None if fails and not self._after else call()
+        if fails or result is None:
+            self.has_failed = True
+            raise StoreUnavailableError(self._message)
         return result

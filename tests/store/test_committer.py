@@ -110,7 +110,7 @@ def test_a_caller_gets_the_outcomes_of_its_own_transitions(gated: GatedStore) ->
 def test_an_error_of_the_store_reaches_all_who_wait_and_the_next_batch_works() -> None:
     store = FailingStore(MemoryStore(), fail_at=1)
     with closing(Committer(store)) as committer:
-        with pytest.raises(StoreUnavailableError, match="database or disk is full"):
+        with pytest.raises(StoreUnavailableError, match="disk I/O error"):
             committer.commit([admits_one("a", "g0")]).result()
 
         assert committer.commit([admits_one("a", "g0")]).result() == [Committed(1)]
@@ -173,9 +173,9 @@ def test_a_defect_ends_the_thread_but_leaves_nobody_waiting() -> None:
     committer.submit([admits_one("a", "g0")], told.append)
     committer.close()
 
-    assert [str(each) for each in told] == [
-        "the committer ended: ZeroDivisionError('integer division or modulo by zero')"
-    ]
+    (answer,) = told
+
+    assert str(answer).startswith("the committer ended: ZeroDivisionError(")
     with pytest.raises(StoreUnavailableError, match="closed"):
         committer.submit([], told.append)
 
