@@ -28,7 +28,7 @@ def main(arguments: Sequence[str], output: TextIO) -> int:
     found = False
     for recording in find(parser.parse_args(arguments).path):
         found = True
-        for line in _check(recording, tally):
+        for line in _checked(recording, tally):
             tally.differences += 1
             print(f"{recording.path}: {line}", file=output)
     print(tally.summary(), file=output)
@@ -37,11 +37,27 @@ def main(arguments: Sequence[str], output: TextIO) -> int:
     return DIFFERENT if tally.differences else FINE
 
 
+def _checked(recording: Recording, tally: Tally) -> Sequence[str]:
+    """Check one recording and count it; what ends the check is a difference like any other."""
+    counts = {
+        Kind.CHECKPOINT: tally.checkpoints,
+        Kind.CORRUPT: tally.corrupt,
+        Kind.TRACE: tally.traces,
+    }
+    try:
+        lines = _check(recording, tally)
+    except Exception as error:  # noqa: BLE001 - the other recordings are still to be checked
+        lines = [f"cannot be checked: {type(error).__name__}: {error}"]
+    if recording.kind in counts:
+        counts[recording.kind].add(good=not lines)
+    return lines
+
+
 def _check(recording: Recording, tally: Tally) -> Sequence[str]:
-    """Check one recording and count it."""
+    if recording.kind is Kind.UNREADABLE:
+        return [recording.problem]
     if recording.kind is Kind.TRACE:
         result = check_trace(recording.path, recording.version)
-        tally.traces.add(good=not result.differences)
         tally.steps += result.steps
         return result.differences
     if recording.kind is Kind.READ_LIST:
@@ -49,12 +65,8 @@ def _check(recording: Recording, tally: Tally) -> Sequence[str]:
     behavior = V1_KUBELET if recording.is_v1 else behavior_for(recording.version)
     expect, file = recording.described[0], recording.file
     if recording.kind is Kind.CORRUPT:
-        lines = check_corrupt(file, expect, behavior)
-        tally.corrupt.add(good=not lines)
-        return lines
-    lines = check_checkpoint(file or recording.path, expect, behavior)
-    tally.checkpoints.add(good=not lines)
-    return lines
+        return check_corrupt(file, expect, behavior)
+    return check_checkpoint(file or recording.path, expect, behavior)
 
 
 if __name__ == "__main__":

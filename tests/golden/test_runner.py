@@ -201,6 +201,50 @@ def test_a_list_of_what_another_version_read_is_checked(golden: Path) -> None:
     assert run(golden.parent)[0] == DIFFERENT
 
 
+def test_names_of_folders_above_the_version_say_nothing(golden: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "v1" / "1.36.2"
+    shutil.copytree(golden, copy)
+
+    assert run(copy)[1] == run(golden)[1]
+
+
+def test_links_are_followed_and_a_loop_ends(golden: Path, tmp_path: Path) -> None:
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    (linked / "some").symlink_to(golden / "some")
+    (golden / "some" / "back").symlink_to(golden)
+
+    assert run(linked) == run(golden)
+
+
+def test_v1_files_are_told_by_their_description_wherever_they_lie(tmp_path: Path) -> None:
+    """golden/README: the descriptions of V1 files have `device_ids_in_file_order`."""
+    data = Path(__file__).parent / "data" / "1.20.2" / "v1" / "checkpoints"
+    shutil.copytree(data, tmp_path / "1.20.2" / "checkpoints")
+
+    assert run(tmp_path)[1] == run(data)[1]
+
+
+def test_what_cannot_be_checked_is_a_difference_and_the_others_are_checked(golden: Path) -> None:
+    record(golden / "some", "a-lost-file", CHECKPOINT_EXPECTED)
+    (golden / "some" / "b.expect.json").write_text("{", encoding="utf-8")
+    (golden / "some" / "c.expect.json").write_text("[]", encoding="utf-8")
+    (golden / "some" / "d.jsonl").write_text("{}\n{}", encoding="utf-8")
+    (golden / "some" / "e.jsonl").write_text("", encoding="utf-8")
+
+    code, lines = run(golden)
+
+    assert code == DIFFERENT
+    assert [Path(line.partition(": ")[0]).name for line in lines[:-1]] == [
+        "a-lost-file.expect.json",
+        "b.expect.json",
+        "c.expect.json",
+        "d.jsonl",
+        "e.jsonl",
+    ]
+    assert lines[-1] == "checkpoints 1/2  corrupt 3/3  traces 0/2  steps 0  differences 5"
+
+
 def test_a_copy_elsewhere_gives_the_same_verdict(golden: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copied"
     shutil.copytree(golden, copy)

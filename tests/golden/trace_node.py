@@ -10,6 +10,7 @@ from typing import TypeVar
 from simulator.core.affinity import AlignedDevices, cares_about_topology, split_by_affinity
 from simulator.core.behavior import Behavior
 from simulator.core.calls import (
+    AllocateCall,
     Call,
     CallFailed,
     CheckpointContent,
@@ -19,6 +20,7 @@ from simulator.core.calls import (
     Missing,
     PluginCall,
     PluginReply,
+    PreferredAllocationReply,
     ReadCheckpoint,
     Reply,
     Stored,
@@ -38,6 +40,7 @@ from simulator.core.snapshot import ManagerSnapshot
 from simulator.core.transitions import NodeName
 from tests.golden.trace_choices import ForcedChoices
 from tests.golden.trace_reading import (
+    ANSWER_KEYS,
     Json,
     call_as_recorded,
     machine_of,
@@ -99,7 +102,7 @@ class TraceNode:
         self.pods: dict[str, Pod] = {}
         self.differences: list[str] = []
         self.writes = 0
-        self.choices = ForcedChoices({"op": "", "out": {}}, self._look, self._find_order)
+        self.choices = self._choices_of({"op": "", "out": {}})
         self._header = header
         self._calls: list[Json] = []
         self._new_manager()
@@ -120,11 +123,18 @@ class TraceNode:
         self.differences = []
         self.writes = 0
         self._calls = list(step.get("plugin_calls", ()))
-        self.choices = ForcedChoices(step, self._look, self._find_order)
+        self.choices = self._choices_of(step)
         self.manager.use_choices(self.choices)
+
+    def _choices_of(self, step: Json) -> ForcedChoices:
+        def is_registered(resource: ResourceName) -> bool:
+            return resource in self.manager.snapshot().healthy
+
+        return ForcedChoices(step, self._look, is_registered, self._find_order)
 
     def end(self) -> list[Record]:
         """Return the step's records; what was recorded and did not happen is a difference."""
+        self.choices.compare_after()
         self.differences += self.choices.differences
         self.differences += [f"plugin_calls: not made: {_short(call)}" for call in self._calls]
         return self.manager.take_records()
@@ -179,7 +189,14 @@ class TraceNode:
                 self.differences.append(
                     f"plugin_calls.{key}: recorded {_short(recorded)}, here {call}"
                 )
-        return reply_of(recorded, call)
+        unknown = recorded.keys() - {*dict(call_as_recorded(call)), *ANSWER_KEYS}
+        self.differences += [f"plugin_calls.{key}: not checked" for key in sorted(unknown)]
+        reply = reply_of(recorded, call)
+        if isinstance(call, AllocateCall):
+            self.choices.sent[call.container, call.resource] = call.devices
+        elif isinstance(reply, PreferredAllocationReply):
+            self.choices.preferred[call.container, call.resource] = reply.devices
+        return reply
 
     def _look(self, pod: PodUid, recorded: Json) -> Json:
         """Describe what is known of a container's resource before it is allocated.

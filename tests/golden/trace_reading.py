@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from simulator.core.allocate_response import AllocateResponse, DeviceSpec, Mount, encode
 from simulator.core.calls import (
@@ -26,6 +26,9 @@ from simulator.core.resources import ResourceName
 
 Json = Mapping[str, Any]
 """An object as it stands in a recording."""
+
+ANSWER_KEYS: Final = ("error", "response", "no_container_responses", "returned")
+"""Keys of a recorded plugin call that are its answer, and so an input of the replay."""
 
 
 def read_steps(path: Path) -> tuple[Json, list[Json]]:

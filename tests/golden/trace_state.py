@@ -17,7 +17,7 @@ from simulator.core.topology import Hints, TopologyHint
 from simulator.core.transitions import DeviceBinding
 from tests.golden.trace_reading import Json
 
-_ENDPOINT_DUMP = re.compile(r"endpoint &\{[^}]*\} has been stopped")
+_ENDPOINT_DUMP = re.compile(r"endpoint &\{([^}]*)\} has been stopped")
 
 
 def state(seen: ManagerSnapshot) -> dict[str, object]:
@@ -122,6 +122,12 @@ def run_options(options: DeviceRunContainerOptions | None) -> Json | None:
 def text(error: str) -> str | None:
     """Return an error text as recordings have it; None for none."""
     return _ENDPOINT_DUMP.sub("endpoint <E> has been stopped", error) or None
+
+
+def stopped_resource(error: str) -> str | None:
+    """Return the resource whose endpoint has been stopped, if the error is about that."""
+    found = _ENDPOINT_DUMP.search(error)
+    return None if found is None else found[1]
 
 
 def _nodes(nodes: tuple[NumaNode, ...] | None) -> list[int] | None:

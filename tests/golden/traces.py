@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from simulator.core.behavior import DisconnectMatch
@@ -15,16 +15,28 @@ from simulator.core.refusals import Refusal
 from simulator.core.resources import ResourceName
 from simulator.core.switches import behavior_for
 from tests.golden import trace_state as describe
-from tests.golden.comparing import compare
+from tests.golden.comparing import FOR_THE_READER, compare
 from tests.golden.results import TraceResult
 from tests.golden.trace_node import TraceNode
 from tests.golden.trace_reading import Json, devices_of, instances_of, pod_of, read_steps
 
 _REGISTRATION_SOCKET = "kubelet.sock"
 _CHECKPOINT = "kubelet_internal_checkpoint"
-_PANIC = {"panic": True}
+_STOPPED = "stopped_endpoint_resource"
+_PANICS = {
+    "S3.14": "runtime error: invalid memory address or nil pointer dereference",
+    "S3.17": "assignment to entry in nil map",
+    "S7.7": "runtime error: invalid memory address or nil pointer dereference",
+}
+"""What Go says where the kubelet crashes, by rule."""
+_CHECKED_IN_STEP = frozenset(
+    {
+        *("step", "op", "in", "out", "hints", "affinity", "health_updates", "state"),
+        *("choices", "plugin_calls", "running_checks", "random_outcome"),
+    }
+)
 _RECORDS_AFFINITY = ("admit", "allocate")
-_NOT_ALWAYS_RECORDED = ("container_devices",)
+_NOT_ALWAYS_RECORDED = ("container_devices", _STOPPED)
 
 
 def check_trace(path: Path, version: str) -> TraceResult:
@@ -37,26 +49,39 @@ def check_trace(path: Path, version: str) -> TraceResult:
     header, steps = read_steps(path)
     node = TraceNode(header, behavior_for(version))
     differences: list[str] = []
-    for step in steps:
+    if header.get("steps", len(steps)) != len(steps):
+        differences.append(f"header: steps {header['steps']}, here {len(steps)}")
+    for number, step in enumerate(steps):
+        if step["step"] != number:
+            differences.append(f"step {step['step']} stands in the place of step {number}")
         node.begin(step)
         found = _replay(node, step)
         differences += [
             f"step {step['step']} {step['op']}: {line}"
-            for line in [*compare(_recorded(step), found), *node.differences]
+            for line in [*compare(_recorded(step), found), *node.differences, *_unchecked(step)]
         ]
     return TraceResult(len(steps), tuple(differences))
 
 
 def _recorded(step: Json) -> Json:
     """Return what is compared of a recorded step."""
-    out = step["out"]
     return {
-        "out": _PANIC if "panic" in out else _without(out, "stopped_endpoint_resource"),
+        "out": step["out"],
         "hints": step.get("hints", {}),
         "affinity": step.get("affinity", {}),
         "health_updates": [sorted(pods) for pods in step.get("health_updates", ())],
         "state": step["state"],
     }
+
+
+def _unchecked(step: Json) -> Iterator[str]:
+    """Name what is recorded of a step and nothing compares; a random outcome is its checks'."""
+    checks = step.get("running_checks", ())
+    if step.get("random_outcome", False) != any(each["random_outcome"] for each in checks):
+        yield f"random_outcome: recorded {step.get('random_outcome')}, here {checks}"
+    for key in step:
+        if key not in _CHECKED_IN_STEP | FOR_THE_READER:
+            yield f"{key}: recorded, but not checked"
 
 
 def _without(recorded: Json, *keys: str) -> Json:
@@ -92,9 +117,15 @@ def _outcome(node: TraceNode, step: Json) -> Json:
         return {"not_available": True}
     try:
         out = _OPERATIONS[step["op"]](node, step["in"])
-    except KubeletPanic:
-        return _PANIC
+    except KubeletPanic as panic:
+        return {"panic": _PANICS[panic.record.rule]}
     return _without(out, *(key for key in _NOT_ALWAYS_RECORDED if key not in step["out"]))
+
+
+def _said(text: str) -> Json:
+    """Return the resource of the stopped endpoint that an error is about, if it is about one."""
+    resource = describe.stopped_resource(text)
+    return {} if resource is None else {_STOPPED: resource}
 
 
 def _start(node: TraceNode, given: Json) -> Json:
@@ -149,12 +180,14 @@ def _admit(node: TraceNode, given: Json) -> Json:
         "admit": admission.admitted,
         "reason": admission.reason,
         "message": describe.text(admission.message) or "",
+        **_said(admission.message),
     }
 
 
 def _allocate(node: TraceNode, given: Json) -> Json:
     pod, container = node.pods[given["pod"]], ContainerName(given["container"])
-    return {"error": describe.text(node.run(node.manager.allocate(pod, container)))}
+    error = node.run(node.manager.allocate(pod, container))
+    return {"error": describe.text(error), **_said(error)}
 
 
 def _remove_pod(node: TraceNode, given: Json) -> Json:
@@ -194,6 +227,7 @@ def _run_container_options(node: TraceNode, given: Json) -> Json:
     return {
         "error": describe.text(result.error),
         "options": describe.run_options(result.options),
+        **_said(result.error),
     }
 
 
