@@ -22,9 +22,6 @@ help:
 demo: $(READY)
 	@sh scenarios/demo/demo.sh $(BIN)/rebind
 
-demo: $(READY)
-	@sh scenarios/demo/demo.sh $(BIN)/rebind
-
 test: $(READY)
 	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -n auto --maxprocesses=8 \
 		--cov=simulator.core --cov=simulator.engine --cov-report= tests
