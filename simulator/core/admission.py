@@ -247,6 +247,7 @@ def _take_back(state: ManagerState, pod: Pod, added: list[NewBinding]) -> Decisi
     """Under `reservations: transactional`, undo the bindings of a refused allocation."""
     if state.reservations is Reservations.UPSTREAM or not added:
         return
+    state.reusable.clear()
     for new in reversed(added):
         binding = new.binding
         state.pod_devices.remove(binding.pod, binding.container, binding.resource)

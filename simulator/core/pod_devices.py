@@ -159,6 +159,11 @@ class ReusableDevices:
             self.pod = pod
             self._by_resource = {}
 
+    def clear(self) -> None:
+        """Hand nothing on, as before the first allocation."""
+        self.pod = None
+        self._by_resource = {}
+
     def add(self, allocations: ContainerAllocations) -> None:
         """Hand a plain init container's devices on (S3.2)."""
         for resource, allocation in allocations.items():
