@@ -24,15 +24,10 @@ REPEAT = 40
 def filled(path: Path, bindings: int) -> SqlStore:
     """Return a store with so many bindings, spread over nodes of a hundred pods each."""
     store = SqlStore(f"sqlite:///{path}")
-    for index in range(bindings // PODS_ON_A_NODE):
-        fill_store(
-            store,
-            NodeName(f"full-{index}"),
-            bound=PODS_ON_A_NODE,
-            devices=PODS_ON_A_NODE,
-        )
-    for index in range(MEASURED_NODES):
-        fill_store(store, NodeName(f"n{index}"), bound=0, devices=DEVICES)
+    full = [NodeName(f"full-{index}") for index in range(bindings // PODS_ON_A_NODE)]
+    fill_store(store, full, bound=PODS_ON_A_NODE, devices=PODS_ON_A_NODE)
+    measured = [NodeName(f"n{index}") for index in range(MEASURED_NODES)]
+    fill_store(store, measured, bound=0, devices=DEVICES)
     return store
 
 

@@ -13,7 +13,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks.figures import FigureTable
-from benchmarks.nodes import devices_reported, pod_admitted
+from benchmarks.nodes import fill_store, pod_admitted
 from benchmarks.recorded_sql import BareDatabase, Statement, copy_database, record
 from benchmarks.sync_counter import counted_syncs
 from benchmarks.timing import Contest, Contestant, hold
@@ -58,7 +58,7 @@ def make_database(path: Path) -> Iterator[PodAdmitted]:
 def opened(path: Path) -> Iterator[SqlStore]:
     """Open a store and let it meet every node, so that no turn pays for that."""
     store = SqlStore(f"sqlite:///{path}")
-    store.apply([devices_reported(node_name(index), DEVICES) for index in range(NODES)])
+    fill_store(store, [node_name(index) for index in range(NODES)], bound=0, devices=DEVICES)
     try:
         yield store
     finally:

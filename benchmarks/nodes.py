@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -139,15 +139,25 @@ def admissions(node: MeasuredNode, *, repeat: int) -> Contestant:
 
 def database_node(name: str, store: Store, *, bound: int, devices: int) -> MeasuredNode:
     """Return a node that keeps its bindings in `store`, with `bound` pods there already."""
-    node = NodeName(name)
-    fill_store(store, node, bound=bound, devices=devices)
-    return MeasuredNode(
-        name,
-        DatabasePersistence,
-        DatabaseAnswers(store, node),
-        devices=devices,
-        bound=bound,
-    )
+    return database_nodes([name], store, bound=bound, devices=devices)[0]
+
+
+def database_nodes(
+    names: Sequence[str], store: Store, *, bound: int, devices: int
+) -> list[MeasuredNode]:
+    """Return nodes that share a store, each with `bound` pods there already."""
+    nodes = [NodeName(name) for name in names]
+    fill_store(store, nodes, bound=bound, devices=devices)
+    return [
+        MeasuredNode(
+            node,
+            DatabasePersistence,
+            DatabaseAnswers(store, node),
+            devices=devices,
+            bound=bound,
+        )
+        for node in nodes
+    ]
 
 
 def checkpoint_node(
@@ -172,10 +182,10 @@ def checkpoint_node(
     )
 
 
-def fill_store(store: Store, node: NodeName, *, bound: int, devices: int) -> None:
-    """Give a node its devices and `bound` pods, in large commits."""
-    transitions: list[Transition] = [devices_reported(node, devices)]
-    transitions += [pod_admitted(node, number) for number in range(bound)]
+def fill_store(store: Store, nodes: Sequence[NodeName], *, bound: int, devices: int) -> None:
+    """Give each node its devices and `bound` pods, in large commits."""
+    transitions: list[Transition] = [devices_reported(node, devices) for node in nodes]
+    transitions += [pod_admitted(node, number) for number in range(bound) for node in nodes]
     for start in range(0, len(transitions), BATCH_MAX):
         store.apply(transitions[start : start + BATCH_MAX])
 

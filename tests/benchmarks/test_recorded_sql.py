@@ -24,7 +24,7 @@ def content(path: Path) -> list[str]:
 def test_recorded_statements_make_the_same_database(tmp_path: Path) -> None:
     first = tmp_path / "first.db"
     store = SqlStore(f"sqlite:///{first}")
-    fill_store(store, NODE, bound=2, devices=8)
+    fill_store(store, [NODE], bound=2, devices=8)
     store.close()
     copy = copy_database(first, tmp_path / "bare.db")
     store = SqlStore(f"sqlite:///{first}")

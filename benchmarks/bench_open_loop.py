@@ -1,0 +1,84 @@
+"""Group commit under more load than single commits could ever serve."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from statistics import median
+
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from benchmarks.bench_store import make_database, opened
+from benchmarks.figures import FigureTable
+from benchmarks.open_loop import poisson_arrivals
+from simulator.core.transitions import PodAdmitted
+from store.committer import Committer
+
+ROUNDS = 3
+FLOOD = 1_000
+SECONDS = 1.5
+TIMES = 3
+GROUP = 512
+
+
+@contextmanager
+def committing(path: Path, commit_batch: int) -> Iterator[Committer]:
+    """Open a database with its committer."""
+    with opened(path) as store:
+        committer = Committer(store, commit_batch=commit_batch)
+        try:
+            yield committer
+        finally:
+            committer.close()
+
+
+def saturation_rate(path: Path, admissions: Sequence[PodAdmitted]) -> float:
+    """Return commits per second when each has one admission and there is always one waiting."""
+    with committing(path, 1) as committer:
+        started = time.perf_counter()
+        futures = [committer.commit([admitted]) for admitted in admissions]
+        for future in futures:
+            future.result()
+        return len(admissions) / (time.perf_counter() - started)
+
+
+def delivered_share(path: Path, admissions: Iterator[PodAdmitted], rate: float) -> float:
+    """Return the achieved rate over the offered one."""
+    schedule = list(poisson_arrivals(rate, SECONDS, seed=1))
+    waiting = deque(zip(schedule, list(islice(admissions, len(schedule))), strict=True))
+    with committing(path, GROUP) as committer:
+        futures = []
+        started = time.perf_counter_ns()
+        while waiting:
+            now = time.perf_counter_ns() - started
+            while waiting and waiting[0][0] <= now:
+                futures.append(committer.commit([waiting.popleft()[1]]))
+            if waiting:
+                time.sleep(max(waiting[0][0] - (time.perf_counter_ns() - started), 0) / 1e9)
+        for future in futures:
+            future.result()
+        took_ns = time.perf_counter_ns() - started
+    return schedule[-1] / took_ns
+
+
+def bench_open_loop(benchmark: BenchmarkFixture, figures: FigureTable, tmp_path: Path) -> None:
+    """Find the unbatched rate, then offer three times as much to group commit, in turns."""
+    rates: list[float] = []
+    shares: list[float] = []
+
+    def one_round() -> None:
+        path = tmp_path / f"{len(rates)}.db"
+        coming = make_database(path)
+        rates.append(saturation_rate(path, list(islice(coming, FLOOD))))
+        shares.append(delivered_share(path, coming, TIMES * rates[-1]))
+
+    benchmark.pedantic(one_round, rounds=ROUNDS)
+    figures.report(
+        "open-loop",
+        100 * median(shares),
+        f"{TIMES * median(rates):,.0f} offered per second, {ROUNDS} rounds",
+    )

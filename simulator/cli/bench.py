@@ -1,0 +1,143 @@
+"""`rebind bench`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from benchmarks.presets import PRESETS, Preset, RunRow, run
+from simulator.cli.examples import example
+from simulator.cli.failures import EnvironmentProblem
+from simulator.cli.output import Column, OutputOptions, Table, emit, output_options
+from simulator.core.instants import MILLISECOND, format_duration
+
+_NOT_KNOWN = "-"
+
+PRESET_TABLE: Table[Preset] = Table(
+    kind="Preset",
+    columns=(
+        Column("NAME", lambda preset: preset.name),
+        Column("RUNS", lambda preset: len(preset.combinations)),
+        Column("TAKES", lambda preset: f"about {preset.seconds}s"),
+        Column("ABOUT", lambda preset: preset.about),
+    ),
+    name=lambda preset: f"preset/{preset.name}",
+    document=lambda preset: {
+        "name": preset.name,
+        "runs": len(preset.combinations),
+        "seconds": preset.seconds,
+        "about": preset.about,
+    },
+    nothing="no presets",
+)
+
+
+def _achieved(row: RunRow) -> float:
+    return row.result.served / row.result.elapsed
+
+
+def _unserved(row: RunRow) -> int:
+    return row.result.offered - row.result.served
+
+
+def _latency(row: RunRow, percent: float) -> str:
+    """Return a percentile; when pods were not served, it is what they had waited at least."""
+    milliseconds = float(f"{row.result.latencies.percentile_ms(percent):.3g}")
+    text = format_duration(round(milliseconds * MILLISECOND))
+    return f">={text}" if _unserved(row) else text
+
+
+RUN_TABLE: Table[RunRow] = Table(
+    kind="BenchmarkRun",
+    columns=(
+        Column("PERSISTENCE", lambda row: row.combination.persistence),
+        Column("COMMIT-BATCH", lambda row: row.combination.commit_batch or _NOT_KNOWN),
+        Column("ADDED-FSYNC", lambda row: f"{row.combination.added_fsync_ms}ms"),
+        Column("OFFERED/S", lambda row: round(row.result.offered / row.load.seconds)),
+        Column("ACHIEVED/S", lambda row: round(_achieved(row))),
+        Column("P50", lambda row: _latency(row, 50)),
+        Column("P99", lambda row: _latency(row, 99)),
+        Column("UNSERVED", _unserved),
+        Column("FSYNCS", lambda row: row.syncs),
+        Column("KIB", lambda row: _NOT_KNOWN if row.written is None else row.written // 1024),
+        Column("DURABILITY", lambda row: row.durability.value),
+        Column("NODES", lambda row: row.load.nodes, wide=True),
+        Column("PODS", lambda row: row.result.served, wide=True),
+    ),
+    name=lambda row: (
+        f"run/{row.combination.persistence}-{row.combination.commit_batch or 'file'}"
+        f"-{row.combination.added_fsync_ms}ms"
+    ),
+    document=lambda row: {
+        "persistence": row.combination.persistence,
+        "commitBatch": row.combination.commit_batch,
+        "addedFsync": f"{row.combination.added_fsync_ms}ms",
+        "nodes": row.load.nodes,
+        "offeredPerSecond": row.result.offered / row.load.seconds,
+        "achievedPerSecond": _achieved(row),
+        "p50Milliseconds": row.result.latencies.percentile_ms(50),
+        "p99Milliseconds": row.result.latencies.percentile_ms(99),
+        "served": row.result.served,
+        "unserved": _unserved(row),
+        "fsyncs": row.syncs,
+        "bytesWritten": row.written,
+        "durability": row.durability.value,
+    },
+    nothing="nothing was measured",
+)
+
+
+@click.group(epilog=example("rebind bench list"))
+def bench() -> None:
+    """Measure what keeping bindings costs under churn."""
+
+
+@bench.command("list", epilog=example("rebind bench list"))
+@output_options()
+def list_presets(output: OutputOptions) -> None:
+    """List what can be run, and how long it takes."""
+    emit(PRESET_TABLE, list(PRESETS.values()), output)
+
+
+@bench.command("run", epilog=example("rebind bench run quick --nodes 20 --seconds 0.1"))
+@click.argument("preset", type=click.Choice(tuple(PRESETS)))
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True, max=3_600),
+    help="Length of each run in place of the preset's own.",
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(min=1, max=10_000),
+    help="Number of nodes in place of the preset's own.",
+)
+@output_options()
+def run_preset(
+    output: OutputOptions, *, preset: str, seconds: float | None, nodes: int | None
+) -> None:
+    """Let pods come and go in an open loop and print a row for each combination.
+
+    Latencies count from the scheduled instant of each pod to its durable admission. A node admits
+    one pod after the other, so commitBatch gathers at most as many commits as there are nodes with
+    an admission in flight. When pods were not served at the end, percentiles are lower bounds and
+    begin with `>=`. Ctrl-C prints what was measured so far.
+    """
+    rows: list[RunRow] = []
+    chosen = PRESETS[preset]
+    try:
+        for row in run(chosen, seconds=seconds, nodes=nodes):
+            rows.append(row)
+            _show_progress(len(rows), len(chosen.combinations))
+    except AttributeError as error:
+        reason = f"the SQLite of this Python does not let its fsyncs be counted: {error}"
+        raise EnvironmentProblem(reason) from error
+    except KeyboardInterrupt:
+        emit(RUN_TABLE, rows, output)
+        raise
+    emit(RUN_TABLE, rows, output)
+
+
+def _show_progress(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"{done} of {total} runs done", err=True)
