@@ -11,6 +11,7 @@ from store import tables as t
 # Written out, because an index with a condition is used only where the same condition stands.
 UNDISPUTED: Final = text("device_holding.until_revision IS NULL AND NOT device_holding.disputed")
 DISPUTED: Final = text("device_holding.until_revision IS NULL AND device_holding.disputed")
+ENDED: Final = text("pod.ended_revision IS NOT NULL")
 _WITHOUT_DEVICES: Final = text("pod.ended_revision IS NULL AND NOT pod.holds_devices")
 
 

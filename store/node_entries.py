@@ -4,7 +4,7 @@ An admission must not read the database: it would cost more than the rows it add
 of a database keeps, for every node it has touched, the keys of what is there: pods with their
 holdings, devices, containers. Entries are loaded from the database when a node is first touched,
 changed with every planned transition, and dropped when a batch fails, so that the next one loads
-the truth again. Of pods that ended only uids are kept.
+the truth again. Of pods that ended only the keys are kept.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from simulator.core.pods import PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from store import tables as t
-from store.live_rows import live_holdings, live_pods
+from store.live_rows import ENDED, live_holdings, live_pods
 
 SEGMENT_LENGTH: Final = HOUR
 SEGMENT_CHANGES_MAX: Final = 65_536
@@ -73,6 +73,7 @@ class NodeEntry:
     """A node.
 
     Attributes:
+        ended: Keys of pods that are no longer part of the node's state.
         disputed: Whether a holding may be disputed.
         touched, alone: The last part of a batch in which something was planned for this node, and
             in which that must stay alone.
@@ -86,6 +87,7 @@ class NodeEntry:
     generation: int = 0
     resources: dict[ResourceName, ResourceEntry] = field(default_factory=dict)
     pods: dict[PodUid, PodRuns] = field(default_factory=dict)
+    ended: dict[PodUid, int] = field(default_factory=dict)
     disputed: bool = False
     touched: int = 0
     alone: int = 0
@@ -179,6 +181,8 @@ def _read_pods(connection: Connection, node: NodeEntry) -> None:
     pods = select(t.pod.c.id, t.pod.c.uid).join(live, live.c.pod_id == t.pod.c.id)
     for key, uid in connection.execute(pods.order_by(t.pod.c.id)):
         node.pods[uid] = runs_of(key, held.get(key, ()))
+    ended = select(t.pod.c.uid, t.pod.c.id).where(t.pod.c.node_id == node.id, ENDED)
+    node.ended.update((row.uid, row.id) for row in connection.execute(ended))
 
 
 def runs_of(key: int, holdings: Iterable[int]) -> PodRuns:

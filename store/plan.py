@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Final
 
 from sqlalchemy import Connection
 
@@ -34,17 +33,11 @@ PodKey = tuple[PodUid, int]
 """A pod's uid and its key."""
 
 
-ENDED_PODS_MAX: Final = 65_536
-
-
 class Plan:
     """Rows of one batch, and the writer's memory of the nodes behind them.
 
     Attributes:
         at: The instant of the transition that is planned.
-        careful: Whether to look up every pod that is not known to be part of its node's state.
-        ended: Uids of pods that this writer saw ending, the latest ones; one that is forgotten and
-            comes back makes its batch run again.
         contested: Pod, resource and device of holdings that an import under way disputes.
     """
 
@@ -57,11 +50,9 @@ class Plan:
         """
         self.connection = connection
         self._run = run
-        self._statements = compiled(connection.dialect)
+        self._statements = compiled(f"{connection.dialect.name}.{connection.dialect.driver}")
         self.writes = Writes()
         self.keys = read_keys(connection)
-        self.careful = False
-        self.ended: set[PodUid] = set()
         self.contested: set[tuple[PodUid, ResourceName, DeviceId]] = set()
         self.nodes: dict[NodeName, NodeEntry] = {}
         self.at = Instant(0)
@@ -111,12 +102,6 @@ class Plan:
         """Write what was planned for a node, so that it can be read, and go on alone."""
         self.flush()
         node.touched = node.alone = self._part
-
-    def remember_end(self, uid: PodUid) -> None:
-        """Remember that a pod has a row though it is not part of its node's state."""
-        if len(self.ended) >= ENDED_PODS_MAX:
-            self.ended.clear()
-        self.ended.add(uid)
 
     def flush(self) -> None:
         """Write the rows that wait: what is planned later comes after them."""

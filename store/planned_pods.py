@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from simulator.core.devices import DeviceId
 from simulator.core.pods import PodUid
 from simulator.core.transitions import (
     DeviceBinding,
@@ -36,23 +37,36 @@ def plan_admission(plan: Plan, admitted: PodAdmitted) -> Committed:
     bindings: Iterable[DeviceBinding] = admitted.bindings
     if len(admitted.bindings) > 1:
         bindings = by_key(bindings).values()
-    if uid in node.pods or uid in plan.ended or plan.careful:
+    if uid in node.pods or uid in node.ended:
         plan.alone(node)
         revision = plan.next_revision(node, admitted.at)
-        pod = readmit(plan, node, identity, list(enumerate(bindings)))
+        key = readmit(plan, node, identity, list(enumerate(bindings))).id
     else:
         plan.among_others(node)
         revision = plan.next_revision(node, admitted.at)
-        pod = _newcomer(plan, identity)
-        before = plan.keys.holding
-        for ordinal, binding in enumerate(bindings):
-            _bind(plan, node, pod, binding, ordinal)
-        _insert(plan, node, pod)
-        last = plan.keys.holding
-        node.pods[uid] = (pod.id, before + 1, last) if last > before else (pod.id,)
+        key = _admit_newcomer(plan, node, identity, bindings)
     line = bindings_line(admitted.bindings)
-    plan.writes.changes.append((revision, plan.at, node.id, _POD_ADMITTED, pod.id, line))
+    plan.writes.changes.append((revision, plan.at, node.id, _POD_ADMITTED, key, line))
     return Committed(revision)
+
+
+def _admit_newcomer(
+    plan: Plan, node: NodeEntry, identity: PodIdentity, bindings: Iterable[DeviceBinding]
+) -> int:
+    """Add a pod that no one has seen, the common case; return its key."""
+    keys = plan.keys
+    keys.pod = key = keys.pod + 1
+    pod = PodEntry(key, identity, _WHY_ADMITTED)
+    before = keys.holding
+    for ordinal, binding in enumerate(bindings):
+        _bind(plan, node, pod, binding, ordinal)
+    last = keys.holding
+    uid, namespace, name = identity.uid, identity.namespace, identity.name
+    plan.writes.pods.append(
+        (key, node.id, uid, namespace, name, _ADMITTED, "", "", last > before, None)
+    )
+    node.pods[uid] = (key, before + 1, last) if last > before else (key,)
+    return key
 
 
 def plan_rejection(plan: Plan, rejected: PodRejected) -> Committed:
@@ -61,7 +75,7 @@ def plan_rejection(plan: Plan, rejected: PodRejected) -> Committed:
     uid = rejected.pod.uid
     plan.alone(node)
     revision = plan.next_revision(node, rejected.at)
-    pod = _known_pod(plan, node, uid)
+    pod = read_pod(plan.connection, node, uid)
     why = (_REJECTED, rejected.reason, rejected.message)
     if pod is None:
         pod = _newcomer(plan, rejected.pod)
@@ -72,7 +86,7 @@ def plan_rejection(plan: Plan, rejected: PodRejected) -> Committed:
         _update(plan, pod, ended=None if pod.bound else revision)
     if not pod.bound:
         node.pods.pop(uid, None)
-        plan.remember_end(uid)
+        node.ended[uid] = pod.id
     return plan.record(node, revision, rejected, ((uid, pod.id),))
 
 
@@ -95,7 +109,7 @@ def readmit(
 ) -> PodEntry:
     """Admit a pod that may be known, with these bindings in place of its own of the same name."""
     uid = identity.uid
-    known = _known_pod(plan, node, uid)
+    known = read_pod(plan.connection, node, uid)
     pod = known or _newcomer(plan, identity)
     pod.identity, pod.why = named(pod.identity, identity), _WHY_ADMITTED
     if pod.bound:
@@ -106,6 +120,7 @@ def readmit(
         _insert(plan, node, pod)
     else:
         _update(plan, pod)
+    node.ended.pop(uid, None)
     node.pods[uid] = pod.runs()
     return pod
 
@@ -124,7 +139,7 @@ def end_pods(plan: Plan, node: NodeEntry, uids: Iterable[PodUid]) -> tuple[PodKe
         _end_runs(plan, node, runs)
         writes.responses_of_pods.append((key,))
         writes.pod_ends.append((_ADMITTED, _RELEASED, node.revision, key))
-        plan.remember_end(uid)
+        node.ended[uid] = key
         ended.append((uid, key))
     _settle(plan, node)
     return tuple(ended)
@@ -145,41 +160,48 @@ def _update(plan: Plan, pod: PodEntry, *, ended: int | None = None) -> None:
 
 def _bind(plan: Plan, node: NodeEntry, pod: PodEntry, binding: DeviceBinding, ordinal: int) -> None:
     """Add the rows of a binding, of the node's present revision and the plan's instant."""
-    revision = node.revision
     writes = plan.writes
     pod_id = pod.id
     name = binding.container
-    if name in pod.containers:
-        container = pod.containers.index(name)
+    containers = pod.containers
+    if name in containers:
+        container = containers.index(name)
     else:
-        container = len(pod.containers)
-        pod.containers.append(name)
+        container = len(containers)
+        containers.append(name)
         writes.containers.append((pod_id, container, name))
     resource = node.resources.get(binding.resource) or known_resource(plan, node, binding.resource)
+    device_keys = resource.keys
+    holdings = pod.holdings
+    revision = node.revision
     place = 0
-    empty: list[int] | None = None
+    without_ids: str | None = None
     for numa_node, ids in binding.devices.items():
         for id_ in ids:
-            device = resource.keys.get(id_) or known_device(plan, resource, id_, revision)
-            holding = pod.holdings.get(device)
+            device = device_keys.get(id_) or known_device(plan, resource, id_, revision)
+            holding = holdings.get(device)
             if holding is None:
-                plan.keys.holding = holding = plan.keys.holding + 1
-                pod.holdings[device] = holding
-                contested = (
-                    bool(plan.contested)
-                    and (pod.identity.uid, binding.resource, id_) in plan.contested
-                )
+                keys = plan.keys
+                keys.holding = holdings[device] = holding = keys.holding + 1
+                contested = bool(plan.contested) and _is_contested(plan, pod, binding, id_)
                 writes.holdings.append(
                     (holding, device, pod_id, node.boot, revision, plan.at, None, None, contested)
                 )
             writes.bindings.append((holding, container, place, numa_node))
             place += 1
         if not ids:
-            empty = [*(empty or ()), numa_node]
-    without_ids = ",".join(map(str, sorted(empty))) if empty else None
+            without_ids = _without_ids(binding)
     writes.responses.append(
         (pod_id, container, resource.id, revision, ordinal, without_ids, binding.response)
     )
+
+
+def _without_ids(binding: DeviceBinding) -> str:
+    return ",".join(str(node) for node, ids in sorted(binding.devices.items()) if not ids)
+
+
+def _is_contested(plan: Plan, pod: PodEntry, binding: DeviceBinding, id_: DeviceId) -> bool:
+    return (pod.identity.uid, binding.resource, id_) in plan.contested
 
 
 def _end_runs(plan: Plan, node: NodeEntry, runs: Sequence[int]) -> None:
@@ -223,9 +245,3 @@ def _replace(plan: Plan, node: NodeEntry, pod: PodEntry, bindings: Iterable[Devi
     pod.holdings = {device: held for device, held in pod.holdings.items() if device in kept}
     _end_runs(plan, node, runs_of(pod.id, sorted(given))[1:])
     _settle(plan, node)
-
-
-def _known_pod(plan: Plan, node: NodeEntry, uid: PodUid) -> PodEntry | None:
-    if uid in node.pods or uid in plan.ended or plan.careful:
-        return read_pod(plan.connection, node, uid)
-    return None

@@ -58,10 +58,9 @@ class BoundDevice:
 
 
 def read_pod(connection: Connection, node: NodeEntry, uid: PodUid) -> PodEntry | None:
-    """Read a pod; None when the database does not know it."""
-    pod = connection.execute(
-        select(t.pod).where(t.pod.c.node_id == node.id, t.pod.c.uid == uid)
-    ).one_or_none()
+    """Read a pod; None when the database does not know it, or knows it no more."""
+    key, *runs = node.pods.get(uid) or (node.ended.get(uid, 0),)
+    pod = connection.execute(select(t.pod).where(t.pod.c.id == key)).one_or_none() if key else None
     if pod is None:
         return None
     identity = PodIdentity(uid, pod.namespace, pod.name)
@@ -69,7 +68,6 @@ def read_pod(connection: Connection, node: NodeEntry, uid: PodUid) -> PodEntry |
     container = t.container
     names = select(container.c.name).where(container.c.pod_id == pod.id)
     entry.containers = list(connection.scalars(names.order_by(container.c.ordinal)))
-    _, *runs = node.pods.get(uid, (pod.id,))
     holding = t.device_holding
     for first, last in zip(runs[::2], runs[1::2], strict=True):
         held = select(holding.c.device_id, holding.c.id).where(holding.c.id.between(first, last))

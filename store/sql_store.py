@@ -186,14 +186,17 @@ class SqlStore:
 
     def _run(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
         """Gather rows and write them statement by statement."""
-        outcomes = [_planned(plan, transition) for transition in transitions]
+        outcomes = [
+            # Most are admissions, and they are not to wait for the others to be told apart.
+            plan_admission(plan, one) if isinstance(one, PodAdmitted) else _planned(plan, one)
+            for one in transitions
+        ]
         plan.flush()
         return outcomes
 
     def _run_one_by_one(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
         """Write each transition on its own, so that one conflict refuses only itself."""
         outcomes: list[Outcome] = []
-        plan.careful = True
         for transition in transitions:
             keys = copy.copy(plan.keys)
             self.writer.say("SAVEPOINT one")
@@ -209,7 +212,6 @@ class SqlStore:
                 outcome = refused
             self.writer.say("RELEASE one")
             outcomes.append(outcome)
-        plan.careful = False
         return outcomes
 
     def _conflict(self, transition: Transition) -> Refused | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 from sqlalchemy import (
@@ -20,6 +21,7 @@ from sqlalchemy import (
     insert,
     update,
 )
+from sqlalchemy.dialects import registry
 
 from store import tables as t
 from store.sqlite import Row
@@ -101,12 +103,17 @@ _UPDATED: Final = {
 }
 
 
-def compiled(dialect: Dialect) -> tuple[tuple[str, str], ...]:
+@cache
+def compiled(database: str) -> tuple[tuple[str, str], ...]:
     """Return name and text of every statement, in the order in which a batch runs them.
 
     Ends come before beginnings, parents before children, so that transitions of different pods may
     be gathered table by table.
+
+    Args:
+        database: Name and driver of a dialect, e.g. `sqlite.pysqlite`.
     """
+    dialect: Dialect = registry.load(database)()
     return (
         ("holding_ends", _holding_ends(dialect)),
         ("settlements", _update(t.device_holding, "id", ("disputed",), dialect)),

@@ -1,9 +1,9 @@
 """The tables of the database, declared once; `migrations` has the same as numbered revisions.
 
-Keys are integers that the one writer assigns itself, in ascending order, so that every table but
-the two unique indexes grows at its end. Child tables are clustered under their parent's key, which
-costs one page less for each commit than an index beside them would. Times are nanoseconds
-(`Instant`), revisions are those of `change`.
+Keys are integers that the one writer assigns itself, in ascending order, so that with an admission
+everything but the one index of holders grows at its end. Child tables are clustered under their
+parent's key, which costs one page less for each commit than an index beside them would. Times are
+nanoseconds (`Instant`), revisions are those of `change`.
 """
 
 from __future__ import annotations
@@ -103,7 +103,6 @@ pod = Table(
     Column("holds_devices", Boolean, nullable=False),
     # The change with which the pod left the node's state; null while it is part of it.
     Column("ended_revision", LARGE),
-    UniqueConstraint("node_id", "uid"),
 )
 
 container = Table(
@@ -159,6 +158,16 @@ Index(
     pod.c.node_id,
     sqlite_where=text("ended_revision IS NULL AND NOT holds_devices"),
     postgresql_where=text("ended_revision IS NULL AND NOT holds_devices"),
+)
+# The writer knows the pods that are part of a node's state; of the others it learns from here. An
+# index of all pods would cost an admission more than any other row.
+Index(
+    "uq_pod_ended_uid",
+    pod.c.node_id,
+    pod.c.uid,
+    unique=True,
+    sqlite_where=text("ended_revision IS NOT NULL"),
+    postgresql_where=text("ended_revision IS NOT NULL"),
 )
 Index(
     "ix_pod_ended",

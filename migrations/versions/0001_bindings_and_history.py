@@ -98,7 +98,6 @@ def _make_pods() -> None:
         sa.Column("holds_devices", sa.Boolean(), nullable=False),
         sa.Column("ended_revision", LARGE, nullable=True),
         sa.PrimaryKeyConstraint("id", name="pk_pod"),
-        sa.UniqueConstraint("node_id", "uid", name="uq_pod_node_id_uid"),
         sa.ForeignKeyConstraint(["node_id"], ["node.id"], name="fk_pod_node_id"),
     )
     op.create_index(
@@ -107,6 +106,14 @@ def _make_pods() -> None:
         ["node_id"],
         sqlite_where=sa.text("ended_revision IS NULL AND NOT holds_devices"),
         postgresql_where=sa.text("ended_revision IS NULL AND NOT holds_devices"),
+    )
+    op.create_index(
+        "uq_pod_ended_uid",
+        "pod",
+        ["node_id", "uid"],
+        unique=True,
+        sqlite_where=sa.text("ended_revision IS NOT NULL"),
+        postgresql_where=sa.text("ended_revision IS NOT NULL"),
     )
     op.create_table(
         "container",
