@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks.bars import BARS, Bar, Sense
 from benchmarks.figures import FigureTable
 from benchmarks.timing import Contest, Contestant
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.mark.parametrize(
@@ -25,6 +29,13 @@ def test_a_bar_is_met_on_its_own_side(sense: Sense, measured: float, met: bool) 
 
 def test_every_bar_has_its_own_key() -> None:
     assert len({bar.key for bar in BARS}) == len(BARS)
+
+
+def test_every_bar_has_a_benchmark_that_reports_it() -> None:
+    source = "".join(path.read_text() for path in sorted(BENCHMARKS.glob("bench_*.py")))
+    families = {bar.key.partition("/")[0] for bar in BARS}
+
+    assert {family for family in families if f'"{family}' not in source} == set()
 
 
 def test_the_table_shows_what_was_measured_and_what_could_not_be() -> None:

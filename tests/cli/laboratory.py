@@ -21,6 +21,5 @@ def furnish(folder: Path) -> None:
     """Put the files into `folder`, which must be the current one."""
     for source in sorted(FILES.iterdir()):
         shutil.copy(source, folder)
-    if rebind("checkpoint", "import", "--help").code == 0:
-        imported = rebind("checkpoint", "import", "kubelet_internal_checkpoint", "--node", "n0")
-        assert imported.code == 0, imported.stderr
+    imported = rebind("checkpoint", "import", "kubelet_internal_checkpoint", "--node", "n0")
+    assert imported.code == 0, imported.stderr
