@@ -148,9 +148,9 @@ def allocate_container(
         container.kind is ContainerKind.SIDECAR and state.behavior.sidecar_devices_dedicated
     )
     if dedicated:
-        state.reusable.remove(allocations)
+        state.reusable.remove(pod.uid, allocations)
     else:
-        state.reusable.add(allocations)
+        state.reusable.add(pod.uid, allocations)
     return None
 
 

@@ -21,10 +21,12 @@ def violations(state: ManagerState) -> list[InvariantViolated]:
     """Return the broken invariants of a device manager with no decision under way.
 
     Held equals the bindings; the slots in use are the held and reserved ids; no device is in two
-    pods; nothing is reserved, unless the kubelet's leaks are wanted.
+    pods; nothing is reserved, unless the kubelet's leaks are wanted. With its leaks come its races:
+    what it found free before a plugin call may be given elsewhere during the call (S3.12, S3.18).
     """
+    races = state.reservations is Reservations.UPSTREAM
     return [
-        InvariantViolated(name, detail)
+        InvariantViolated(name, detail, by_kubelet=races and check is _one_pod_each)
         for check in (_held_equals_bindings, _slots_agree, _one_pod_each, _nothing_reserved)
         for name, detail in check(state)
     ]

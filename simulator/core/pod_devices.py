@@ -145,7 +145,12 @@ class PodDevices:
 
 
 class ReusableDevices:
-    """Devices of the pod being admitted that its later containers take over (devicesToReuse)."""
+    """Devices of the pod being admitted that its later containers take over (devicesToReuse).
+
+    There is one pod at a time. An allocation at a container's start may come between two containers
+    of an admission (S3.23); what the admission would have handed on is then forgotten, and nothing
+    of it reaches the other pod.
+    """
 
     __slots__ = ("_by_resource", "pod")
 
@@ -164,14 +169,18 @@ class ReusableDevices:
         self.pod = None
         self._by_resource = {}
 
-    def add(self, allocations: ContainerAllocations) -> None:
+    def add(self, pod: PodUid, allocations: ContainerAllocations) -> None:
         """Hand a plain init container's devices on (S3.2)."""
+        if pod != self.pod:
+            return
         for resource, allocation in allocations.items():
             known = self._by_resource.get(resource, frozenset())
             self._by_resource[resource] = known | frozenset(allocation.ids)
 
-    def remove(self, allocations: ContainerAllocations) -> None:
+    def remove(self, pod: PodUid, allocations: ContainerAllocations) -> None:
         """Keep back the devices of a container that runs on (S3.2, S3.3)."""
+        if pod != self.pod:
+            return
         for resource, allocation in allocations.items():
             known = self._by_resource.get(resource, frozenset())
             self._by_resource[resource] = known - frozenset(allocation.ids)

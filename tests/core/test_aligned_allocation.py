@@ -198,7 +198,7 @@ def test_get_preferred_allocation_parameters(  # noqa: PLR0913, PLR0917  a table
     state.reusable.begin(POD.uid)
     if reusable:
         bind(state, "p", INIT, reusable)
-        state.reusable.add(state.pod_devices.of_container(POD.uid, INIT))
+        state.reusable.add(POD.uid, state.pod_devices.of_container(POD.uid, INIT))
 
     found = allocate(state, count)
 
