@@ -61,14 +61,18 @@ def invariants(row: Expectation, scene: Scene) -> list[Fact]:
     found = of_type(scene, records.InvariantViolated)
     own = {record.invariant for record in found if not record.by_kubelet}
     kubelets = sorted({record.invariant for record in found} - own)
-    texts = [f"{', '.join(sorted(own))} broken" if own else "hold"]
+    texts = [_broken(own)]
     if kubelets:
-        texts.append(f"{', '.join(kubelets)} broken by the kubelet itself")
+        texts.append(f"by the kubelet itself: {' '.join(kubelets)}")
     wanted = set(row.invariants.broken) if isinstance(row.invariants, InvariantsBroken) else set()
-    expected = f"{', '.join(sorted(wanted))} broken" if wanted else "hold"
+    expected = _broken(wanted)
     return [
         Fact("invariants", ", ".join(texts), expected, own == wanted, _first_of_each(found, scene))
     ]
+
+
+def _broken(names: set[str]) -> str:
+    return f"broken: {' '.join(sorted(names))}" if names else "hold"
 
 
 def _first_of_each(found: list[records.InvariantViolated], scene: Scene) -> str:

@@ -51,7 +51,7 @@ class Scene:
 
     def counts(self, counts: Mapping[ResourceName, int]) -> str:
         """Return counts by resource in words."""
-        shown = [f"{self.short.get(name, name)} {counts[name]}" for name in sorted(counts)]
+        shown = [f"{counts[name]} {self.short.get(name, name)}" for name in sorted(counts)]
         return ", ".join(shown) or "no devices"
 
 

@@ -94,7 +94,10 @@ def held_by_another(*, device: DeviceId, resource: ResourceName, holder: PodUid)
 
 def has_other_state(node: NodeName, *, pods: int, resources: int) -> Refused:
     """Refuse an import over other state (details 16)."""
+    found = ", ".join(
+        f"{count} {noun}{'' if count == 1 else 's'}"
+        for count, noun in ((pods, "pod"), (resources, "resource"))
+    )
     return Refused(
-        f"node {node} already has other state ({pods} pods, {resources} resources); "
-        "import with --replace to drop it"
+        f"node {node} already has other state ({found}); import with --replace to drop it"
     )

@@ -108,7 +108,7 @@ def test_a_pod_rebooted_before_its_plugin_is_admitted_on_stale_devices_or_fails(
     texts = cell_texts("reboot-pod-before-plugin", "after reboot within 5s: pod trainer")
 
     assert texts["1.24.0"].startswith("Running, ")
-    assert "gpu 2, 0 Allocate" in texts["1.24.0"]
+    assert "2 gpu, 0 Allocate" in texts["1.24.0"]
     assert texts["1.27.2"].startswith(failed)
     assert texts["1.36.2"].startswith(failed)
 

@@ -16,7 +16,7 @@ from simulator.core.checkpoint.bindings import read_bindings
 from simulator.core.checkpoint.findings import Finding, findings
 from simulator.core.checkpoint.parse import parse
 from simulator.errors import CheckpointError, CheckpointSyntaxError, CheckpointTypeError
-from simulator.reports.text import printable
+from simulator.reports.text import counted, printable
 
 _KIND = "CheckpointVerification"
 
@@ -66,7 +66,7 @@ class _Reading:
         if self.error:
             return f"cannot read it and starts without any record: {self.error}"
         left_out = f", leaves {self.skipped} out" if self.skipped else ""
-        return f"restores {self.bindings} of its entries{left_out}"
+        return f"restores {counted(self.bindings, 'entry', 'entries')}{left_out}"
 
     @property
     def document(self) -> dict[str, JsonValue]:

@@ -7,7 +7,7 @@ stand below the table under a letter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -38,8 +38,12 @@ class _Layout:
         return (width - self.title - self.gap - _DIFFERS_WIDTH) // (self.cell + self.gap)
 
 
-_WIDE: Final = _Layout(title=24, cell=13, gap=2)
-_NARROW: Final = _Layout(title=22, cell=10, gap=1)
+_LAYOUTS: Final = (
+    _Layout(title=24, cell=13, gap=2),
+    _Layout(title=24, cell=13, gap=1),
+    _Layout(title=22, cell=10, gap=1),
+)
+"""From the one that reads best to the one that takes the least room."""
 
 
 def print_grid(console: Console, results: Sequence[ScenarioResult]) -> None:
@@ -62,14 +66,22 @@ class _Grid:
         self._results = results
         self._columns = columns = results[0].columns
         self._letters: dict[str, str] = {}
-        fits = _NARROW.columns(width) >= len(columns) > _WIDE.columns(width)
-        self._layout = _NARROW if fits and self._words_fit(_NARROW) else _WIDE
-        self._fit = max(1, self._layout.columns(width))
+        self._width = width
+        groups = groupby(columns, key=lambda column: column.version)
+        group = max(len(list(of_version)) for _, of_version in groups)
+        fitting = [
+            layout
+            for layout in _LAYOUTS
+            if layout.columns(width) >= group and self._words_fit(layout)
+        ]
+        self._layout = min(fitting or _LAYOUTS, key=lambda layout: len(self._blocks(layout)))
 
     def print(self, console: Console) -> None:
-        for columns in self._blocks():
+        for columns in self._blocks(self._layout):
             console.print()
             console.print(self._table(columns))
+        if self._letters:
+            console.print()
         for text, letter in self._letters.items():
             console.print(Text(f"[{letter}] {text}"))
 
@@ -81,17 +93,16 @@ class _Grid:
             _longest_word(fact.observed for fact in facts) <= layout.cell
         )
 
-    def _blocks(self) -> Iterator[Sequence[int]]:
+    def _blocks(self, layout: _Layout) -> list[list[int]]:
         """Split the columns where versions change, as many to a block as fit."""
-        columns = self._columns
-        block: list[int] = []
+        columns, fit = self._columns, layout.columns(self._width)
+        blocks: list[list[int]] = [[]]
         for _, group in groupby(range(len(columns)), key=lambda index: columns[index].version):
             indices = list(group)
-            if block and len(block) + len(indices) > self._fit:
-                yield block
-                block = []
-            block += indices
-        yield block
+            if blocks[-1] and len(blocks[-1]) + len(indices) > fit:
+                blocks.append([])
+            blocks[-1] += indices
+        return blocks
 
     def _table(self, columns: Sequence[int]) -> Table:
         layout = self._layout
@@ -154,8 +165,8 @@ class _Grid:
         lines = []
         for fact in cell.facts:
             lines += [part for part in printable(fact.observed).split(", ") if part]
-        letters = [f"[{self._letter(fact.detail)}]" for fact in cell.facts if fact.detail]
-        return [*lines, " ".join(letters)] if letters else lines
+        note = ": ".join(fact.detail for fact in cell.facts if fact.detail)
+        return [*lines, f"[{self._letter(note)}]"] if note else lines
 
     def _letter(self, text: str) -> str:
         shown = printable(text)

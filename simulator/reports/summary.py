@@ -1,6 +1,6 @@
-"""Two plain sentences about results: what differs, and what cannot differ.
+"""Two plain sentences about results: what the persistence changes, and what it does not.
 
-They are made from what was observed, so they cannot say more than the runs have shown.
+They are made from what was observed, so they say no more than the runs have shown.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simulator.reports.results import Row, ScenarioResult, Verdict
+from simulator.reports.text import counted
 
 _NAMED_MAX = 6
 
@@ -25,10 +26,10 @@ class _Outcome:
         return self.row.differs(self.result.columns, by)
 
 
-def sentences(results: Sequence[ScenarioResult]) -> tuple[str, str]:
-    """Return what differs between the persistences, and what cannot."""
+def sentences(results: Sequence[ScenarioResult]) -> tuple[str, ...]:
+    """Return what differs between the persistences, and what does not."""
     outcomes = [
-        _Outcome(result, row, f"in {result.name}" if len(results) > 1 else f'"{row.title}"')
+        _Outcome(result, row, result.name if len(results) > 1 else f'"{row.title}"')
         for result in results
         for row in result.rows
         if any(cell.facts or cell.problem for cell in row.cells)
@@ -36,7 +37,9 @@ def sentences(results: Sequence[ScenarioResult]) -> tuple[str, str]:
     names = list(dict.fromkeys(one.persistence for result in results for one in result.columns))
     differing = [outcome for outcome in outcomes if outcome.differs("persistence")]
     same = [outcome for outcome in outcomes if outcome not in differing]
-    return _what_differs(len(outcomes), differing, names), _what_cannot(differing, same, names)
+    if not outcomes:
+        return ("No expectation is meant for what was run, so there is nothing to compare.",)
+    return _what_differs(len(outcomes), differing, names), _what_is_alike(differing, same, names)
 
 
 def _what_differs(count: int, differing: Sequence[_Outcome], names: Sequence[str]) -> str:
@@ -47,22 +50,22 @@ def _what_differs(count: int, differing: Sequence[_Outcome], names: Sequence[str
         return f"{_listed(names).capitalize()} do not differ in {which}."
     verb = "differs" if len(differing) == 1 else "differ"
     return (
-        f"{len(differing)} of {_outcomes(count)} {verb} between {_listed(names)}: "
+        f"{len(differing)} of {counted(count, 'outcome')} {verb} between {_listed(names)}: "
         f"{_named(differing)}."
     )
 
 
-def _what_cannot(
+def _what_is_alike(
     differing: Sequence[_Outcome], same: Sequence[_Outcome], names: Sequence[str]
 ) -> str:
     if not same:
-        return "Nothing was left to the kubelet's decision alone."
-    other = "outcome" if len(same) == 1 else _outcomes(len(same))
-    which = f"The other {other}" if differing else "They"
-    start = (
-        f"{which} cannot differ: there the kubelet of one version takes the same decision, "
-        "wherever its records are kept"
-    )
+        return "No outcome is the same wherever the kubelet keeps its records."
+    alike = "the kubelet of one version decides the same, wherever its records are kept"
+    if differing:
+        other = "outcome is" if len(same) == 1 else f"{counted(len(same), 'outcome')} are"
+        start = f"The other {other} alike: there {alike}"
+    else:
+        start = f"T{alike[1:]}"
     if len(names) == 1:
         start = "What is seen follows from the decision of the kubelet"
     by_version = [outcome for outcome in same if outcome.differs("version")]
@@ -74,18 +77,14 @@ def _what_cannot(
 
 
 def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def _named(outcomes: Sequence[_Outcome]) -> str:
     """Name outcomes by their rows, or by their scenarios when there are several."""
     names = list(dict.fromkeys(outcome.name for outcome in outcomes))
     more = len(names) - _NAMED_MAX
-    return ", ".join([*names[:_NAMED_MAX], f"{more} more"] if more > 0 else names)
-
-
-def _outcomes(number: int) -> str:
-    return f"{number} outcome{'' if number == 1 else 's'}"
+    return _listed([*names[:_NAMED_MAX], f"{more} more"] if more > 0 else names)
 
 
 def overview(results: Sequence[ScenarioResult]) -> list[tuple[str, ...]]:
@@ -117,9 +116,9 @@ def totals(results: Sequence[ScenarioResult]) -> str:
         if cell.facts
     )
     parts = [
-        f"{len(results)} scenario{'s' if len(results) != 1 else ''}",
-        f"{runs} run{'s' if runs != 1 else ''}",
-        f"{held} expectations held",
+        counted(len(results), "scenario"),
+        counted(runs, "run"),
+        f"{counted(held, 'expectation')} held",
         f"{broken} broken",
     ]
     if seen:

@@ -19,17 +19,11 @@ from rich.table import Table
 from rich.text import Text
 
 from simulator.reports.grid import print_grid
-from simulator.reports.results import ScenarioResult
+from simulator.reports.results import ScenarioResult, Verdict
 from simulator.reports.summary import overview, sentences, totals
 
 WIDTH_MIN: Final = 60
 """Narrowest table; a narrower terminal wraps its lines."""
-
-_LEGEND: Final = (
-    "A cell shows what was observed. BROKEN: not what was expected.  ( ): only observed, "
-    "nothing is expected there.  !=: differs from the first persistence of the same version.  "
-    "[a]: see below the table."
-)
 
 
 def table_report(results: Sequence[ScenarioResult], *, width: int, color: bool) -> str:
@@ -52,7 +46,7 @@ def table_report(results: Sequence[ScenarioResult], *, width: int, color: bool) 
     for group in groups:
         print_grid(console, group)
         console.print()
-    console.print(Text(_LEGEND, style="dim"))
+    console.print(Text(_legend(results), style="dim"))
     if len(groups) > 1:
         console.print()
         for sentence in sentences(results):
@@ -62,6 +56,26 @@ def table_report(results: Sequence[ScenarioResult], *, width: int, color: bool) 
         console.print()
     console.print(totals(results))
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+
+
+def _legend(results: Sequence[ScenarioResult]) -> str:
+    """Explain the marks that these tables hold."""
+    rows = [(result, row) for result in results for row in result.rows]
+    cells = [cell for _, row in rows for cell in row.cells]
+    marks = {
+        "BROKEN: not what was expected.": any(cell.verdict is Verdict.BROKEN for cell in cells),
+        "( ): only observed, nothing is expected there.": any(
+            cell.verdict is Verdict.NOT_MEANT and cell.facts for cell in cells
+        ),
+        "!=: differs from the first persistence of the same version.": any(
+            row.differs(result.columns, "persistence") for result, row in rows
+        ),
+        "[a]: the text below the table.": any(
+            cell.problem or any(fact.detail for fact in cell.facts) for cell in cells
+        ),
+    }
+    used = [text for text, is_used in marks.items() if is_used]
+    return "  ".join(["A cell shows what was observed.", *used])
 
 
 def _overview(results: Sequence[ScenarioResult]) -> Table:

@@ -11,6 +11,7 @@ from functools import singledispatch
 from simulator.core import records
 from simulator.core.devices import NO_NUMA_NODE
 from simulator.core.records import Record, Stamped
+from simulator.reports.text import counted
 
 Names = Mapping[str, str]
 """Pod uid to pod name."""
@@ -51,10 +52,13 @@ def _counts(counts: Iterable[tuple[str, int]]) -> str:
 @words.register
 def _manager_started(record: records.ManagerStarted, names: Names) -> str:
     del names
-    skipped = f"{record.skipped} entries skipped" if record.skipped else ""
+    skipped = f"{counted(record.skipped, 'entry', 'entries')} skipped" if record.skipped else ""
     error = f"error: {record.error}" if record.error else ""
     return _join(
-        f"from {record.source}, {record.bindings} device bindings", skipped, error, sep=", "
+        f"from {record.source}, {counted(record.bindings, 'device binding')}",
+        skipped,
+        error,
+        sep=", ",
     )
 
 
@@ -81,7 +85,7 @@ def _devices_listed(record: records.DevicesListed, names: Names) -> str:
     del names
     sick = " ".join(device.id for device in record.devices if not device.is_healthy)
     unhealthy = f"unhealthy: {sick}" if sick else ""
-    return _join(f"{record.resource} {len(record.devices)} devices", unhealthy, sep=", ")
+    return _join(f"{record.resource} {counted(len(record.devices), 'device')}", unhealthy, sep=", ")
 
 
 @words.register
@@ -146,9 +150,9 @@ def _health_updated(record: records.HealthUpdated, names: Names) -> str:
 @words.register
 def _state_written(record: records.StateWritten, names: Names) -> str:
     del names
-    unit = "bytes" if record.target == "checkpoint" else "changes"
+    size = counted(record.size, "byte" if record.target == "checkpoint" else "change")
     error = f"error: {record.error}" if record.error else ""
-    return _join(f"{record.target} for {record.cause}, {record.size} {unit}", error, sep=", ")
+    return _join(f"{record.target} for {record.cause}, {size}", error, sep=", ")
 
 
 @words.register

@@ -179,8 +179,8 @@ def test_verify_tells_what_kubelets_make_of_a_file(tmp_path: Path) -> None:
     document = json.loads(rebind("checkpoint", "verify", path, "-o", "json").stdout)
 
     refused = "cannot read it and starts without any record: json: cannot unmarshal array into Go "
-    assert "KUBELET 1.19     restores 1 of its entries\n" in finished.stdout
-    assert "KUBELET 1.23.0   restores 1 of its entries\n" in finished.stdout
+    assert "KUBELET 1.19     restores 1 entry\n" in finished.stdout
+    assert "KUBELET 1.23.0   restores 1 entry\n" in finished.stdout
     assert f"KUBELET 1.30.0   {refused}" in finished.stdout
     assert document["kubelets"][0]["version"] == "1.36.2"
     assert document["kubelets"][0]["restored"] == 0
@@ -199,7 +199,7 @@ def test_verify_counts_what_a_kubelet_leaves_out(tmp_path: Path) -> None:
 
     finished = rebind("checkpoint", "verify", str(written(tmp_path, text)))
 
-    assert "restores 1 of its entries, leaves 1 out\n" in finished.stdout
+    assert "restores 1 entry, leaves 1 out\n" in finished.stdout
 
 
 def test_verify_refuses_a_version_that_is_none(a6: Path) -> None:

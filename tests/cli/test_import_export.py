@@ -108,7 +108,7 @@ def test_other_state_is_refused_without_replace() -> None:
     assert refused.code == 1
     assert refused.stderr == (
         "error: before.checkpoint is not imported: node n0 already has other state (2 pods, "
-        "1 resources); import with --replace to drop it\n"
+        "1 resource); import with --replace to drop it\n"
     )
     assert _import("--replace", file="before.checkpoint").code == 0
     assert _export() == Path("before.checkpoint").read_bytes()

@@ -135,7 +135,7 @@ def test_a_parameter_is_set_on_the_command_line(scenario: Path) -> None:
     scenario.write_text(SCENARIO.replace("count: 4", "count: ${DEVICES:-4}"))
     few = rebind("replay", str(scenario), *QUICK, "--set", "DEVICES=1", "-o", "transcript")
 
-    assert "example.com/gpu 1 devices" in few.stdout
+    assert "example.com/gpu 1 device\n" in few.stdout
     assert few.code == 1
 
 

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import re
 
+from simulator.reports.results import (
+    Cell,
+    Column,
+    Fact,
+    Row,
+    RunResult,
+    ScenarioResult,
+    Verdict,
+)
 from simulator.reports.table import table_report
 from tests.reports.results import ALIKE, BY_PERSISTENCE, BY_VERSION, MESSAGE, UNHELD, result
 
@@ -14,13 +23,13 @@ def report(*rows: object, width: int = 100, color: bool = False) -> str:
     return table_report([result(*rows)], width=width, color=color)  # type: ignore[arg-type]
 
 
-def test_two_sentences_say_what_differs_and_what_cannot() -> None:
+def test_two_sentences_say_what_differs_and_what_does_not() -> None:
     text = " ".join(report(ALIKE, BY_VERSION, BY_PERSISTENCE).split())
 
     assert (
         '1 of 3 outcomes differs between checkpoint and database: "after admit: pod second". '
-        "The other 2 outcomes cannot differ: there the kubelet of one version takes the same "
-        "decision, wherever its records are kept; one of them changes with the version: "
+        "The other 2 outcomes are alike: there the kubelet of one version decides the same, "
+        "wherever its records are kept; one of them changes with the version: "
         '"after reboot: pod trainer".'
     ) in text
 
@@ -28,7 +37,55 @@ def test_two_sentences_say_what_differs_and_what_cannot() -> None:
 def test_when_nothing_differs_the_sentences_say_so() -> None:
     text = " ".join(report(ALIKE).split())
 
-    assert "Checkpoint and database do not differ in the one outcome. They cannot differ:" in text
+    assert (
+        "Checkpoint and database do not differ in the one outcome. "
+        "The kubelet of one version decides the same, wherever its records are kept."
+    ) in text
+
+
+def test_without_outcomes_the_sentence_says_that_nothing_was_compared() -> None:
+    assert "No expectation is meant for what was run" in report()
+
+
+def test_the_legend_explains_the_marks_that_are_there_and_no_others() -> None:
+    plain = " ".join(report(ALIKE).split())
+    marked = " ".join(report(BY_VERSION, BY_PERSISTENCE, UNHELD).split())
+
+    assert plain.count("A cell shows what was observed. 1 scenario") == 1
+    for mark in ("BROKEN: not", "( ): only", "!=: differs", "[a]: the text"):
+        assert mark in marked
+        assert mark not in plain
+
+
+def test_reason_and_message_of_a_pod_are_one_text_below_the_table() -> None:
+    failed = Cell(
+        Verdict.HELD,
+        (
+            Fact("phase", "Failed"),
+            Fact("reason", "", detail="UnexpectedAdmissionError"),
+            Fact("message", "", detail="no devices"),
+        ),
+    )
+    text = report(Row("after admit: pod trainer", (failed,) * 4))
+
+    assert "[a] UnexpectedAdmissionError: no devices" in text
+    assert "[b]" not in text
+
+
+def test_what_a_row_differs_by_is_never_cut() -> None:
+    columns = tuple(
+        Column("1.24.0", name) for name in ("checkpoint", "checkpoint dirFsync", "database")
+    )
+    cells = tuple(
+        Cell(Verdict.HELD, (Fact("reason", name),)) for name in ("acknowledged", "b", "c")
+    )
+    runs = tuple(RunResult(column, 0, ()) for column in columns)
+    wide = ScenarioResult("three", "three.yaml", "", "", runs, (Row("always: x", cells),))
+
+    lines = table_report([wide], width=80, color=False).splitlines()
+
+    assert [line for line in lines if line.endswith(" persistence")]
+    assert max(map(len, lines)) <= 80
 
 
 def test_differences_are_marked_in_text() -> None:
@@ -88,7 +145,7 @@ def test_scenarios_of_one_file_share_a_table() -> None:
 
     assert text.count("DIFFERS BY") == 1
     assert text.index("\nrestart:\n") < text.index("\ndamage:\n")
-    assert "1 of 2 outcomes differs between checkpoint and database: in damage." in text
+    assert "1 of 2 outcomes differs between checkpoint and database: damage." in text
 
 
 def test_scenarios_of_several_files_have_an_overview_at_the_end() -> None:

@@ -24,7 +24,7 @@ SENTENCES: list[tuple[Record, str]] = [
     (records.ManagerStarted("checkpoint", 3), "from checkpoint, 3 device bindings"),
     (
         records.ManagerStarted("nothing", 0, skipped=1, error="checkpoint is corrupted"),
-        "from nothing, 0 device bindings, 1 entries skipped, error: checkpoint is corrupted",
+        "from nothing, 0 device bindings, 1 entry skipped, error: checkpoint is corrupted",
     ),
     (records.PluginRegistered(GPU), "example.com/gpu"),
     (records.RegistrationRefused("gpu", "invalid"), "gpu: invalid"),
@@ -65,7 +65,7 @@ SENTENCES: list[tuple[Record, str]] = [
     ),
     (
         records.StateWritten("database", "admission", 1, "full"),
-        "database for admission, 1 changes, error: full",
+        "database for admission, 1 change, error: full",
     ),
     (records.KubeletPanicked("S7.7", "no g0"), "no g0 (S7.7)"),
     (records.AdmissionDecided(UID, admitted=True), "trainer admitted"),

@@ -176,7 +176,7 @@ def test_rows_for_different_combinations_of_one_thing_share_a_row_of_the_table()
     result = run(*rows, persistence="[checkpoint, database]")
 
     assert [row.title for row in result.rows] == ["after admit: pod trainer"] * 2
-    assert [one.text() for one in result.rows[0].cells] == ["Running, gpu 2"] * 2
+    assert [one.text() for one in result.rows[0].cells] == ["Running, 2 gpu"] * 2
     assert result.held == 4
 
 

@@ -323,8 +323,7 @@ def test_an_import_over_other_state_is_refused_unless_it_may_replace(store: Stor
 
     assert store.apply([imported(other)]) == [
         Refused(
-            "node n0 already has other state (1 pods, 0 resources); "
-            "import with --replace to drop it"
+            "node n0 already has other state (1 pod, 0 resources); import with --replace to drop it"
         )
     ]
     assert _held(store) == {"g0": ["uid-a"]}
