@@ -22,6 +22,7 @@ from scenarios.phrases import found, nearest
 from scenarios.variants import PersistenceVariant
 from simulator.core import records
 from simulator.core.instants import Duration
+from simulator.core.records import INVARIANTS
 
 ReadmissionName = Literal["upstream", "pinned", "reassign", "wait"]
 RpcName = Literal["Allocate", "GetPreferredAllocation", "PreStartContainer"]
@@ -98,10 +99,17 @@ class EventMatch(Model):
 
 
 class InvariantsBroken(Model):
-    """Invariants that this scenario shows to be broken."""
+    """Invariants that this scenario shows to be broken.
 
-    broken: Items[str]
-    """Exactly these, by name, such as `I1`."""
+    What the kubelet breaks by its own decision, whatever keeps its records, is shown and does not
+    count.
+    """
+
+    broken: Annotated[Items[str], Wording("list of names", tuple(INVARIANTS))] = Field(
+        description="Exactly these, by name. "
+        + "; ".join(f"{name}: {meaning}" for name, meaning in INVARIANTS.items())
+        + "."
+    )
 
 
 def _invariants(value: object) -> object:
@@ -109,6 +117,10 @@ def _invariants(value: object) -> object:
         return value
     names = value.get("broken") if isinstance(value, dict) and len(value) == 1 else None
     if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
+        for name in names:
+            if name not in INVARIANTS:
+                reason = f"there is no invariant {found(name)}{nearest(name, INVARIANTS)}"
+                raise ValueError(reason)
         return InvariantsBroken(broken=tuple(names))
     reason = f"wants all, or a map with broken: [I1, …], found {found(value)}"
     raise ValueError(reason)

@@ -40,7 +40,10 @@ def explain(path: str) -> str:
     model = model_at(root, tuple(keys))
     lines = _head(path, entry) if entry is not None else [f"KIND: {root.__name__}"]
     if model is not None:
-        lines += ["", *_wrapped(" ".join((model.__doc__ or "").split()), ""), "", "KEYS:"]
+        about = " ".join((model.__doc__ or "").split())
+        if entry is None or about != entry.description:
+            lines += ["", *_wrapped(about, "")]
+        lines += ["", "KEYS:"]
         for one in entries(model).values():
             lines += _entry(one)
     return "\n".join(lines)

@@ -109,7 +109,8 @@ def kind_of(annotation: Any) -> Kind:  # noqa: ANN401 - annotations have no comm
         if origin is tuple:
             return replace(inner, text=f"list of {inner.text}")
         key = kind_of(arguments[0])
-        return replace(inner, text=f"map of {key.text} to {inner.text}", keyed=True)
+        keys = " or ".join(key.allowed) or key.text
+        return replace(inner, text=f"map of {keys} to {inner.text}", keyed=True)
     if origin is Literal:
         return Kind("one of", allowed=tuple(str(name) for name in arguments))
     is_model = isinstance(annotation, type) and issubclass(annotation, Model)

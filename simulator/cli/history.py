@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -109,7 +110,8 @@ def device(  # noqa: PLR0913 - one parameter for each option
         and (at is None or _lasted_at(holding, at))
         and (revision is None or _lasted_after(holding, revision))
     ]
-    emit(HOLDINGS, found, output)
+    when = "" if at is None and revision is None else " then"
+    emit(replace(HOLDINGS, nothing=f"nobody is known to have held {device}{when}"), found, output)
 
 
 @history.command(epilog=example("rebind history pod pod-a", "rebind history pod pod-a -o json"))
@@ -134,7 +136,8 @@ def pod(  # noqa: PLR0913 - one parameter for each option
     with opened_store(db, read_only=True) as store:
         chosen = None if node is None else NodeName(node)
         found = _changes(store, pod, chosen, revision)
-    emit(_CHANGES, [change for change in found if at is None or change.at <= at], output)
+    changes = replace(_CHANGES, nothing=f"nothing is known of pod {pod}")
+    emit(changes, [change for change in found if at is None or change.at <= at], output)
 
 
 def _changes(

@@ -168,7 +168,10 @@ def build_program() -> click.Group:
         "rebind",
         params=[config, *log_options],
         help="Run a kubelet's device manager without a kubelet.",
-        epilog=example("rebind version"),
+        epilog=example(
+            "rebind replay reboot-pod-before-plugin",
+            "rebind checkpoint show kubelet_internal_checkpoint",
+        ),
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
@@ -26,6 +27,7 @@ from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.lists import Listed
 from simulator.core.behavior import Readmission
 from simulator.core.kubelet_version import parse_version
+from simulator.core.switches import behavior_for
 from simulator.errors import ScenarioError
 from simulator.reports.documents import json_report
 from simulator.reports.junit import junit
@@ -33,6 +35,8 @@ from simulator.reports.results import ScenarioResult
 from simulator.reports.table import table_report
 from simulator.reports.trace import trace
 from simulator.reports.transcript import transcript
+
+_LOG = logging.getLogger(__name__)
 
 WIDTH: Final = 100
 """Width of a table that does not go to a terminal."""
@@ -128,6 +132,7 @@ def replay(  # noqa: PLR0913 - click hands over every option
         raise click.UsageError(reason, context)
     choice = Choice(names, narrowing, seed, read_settings(settings))
     results = _run_all(_load_all(choice), choice)
+    _warn_of_unknown_versions(results)
     if update_transcripts:
         _write_transcripts(names, results)
     else:
@@ -157,7 +162,8 @@ def _load_all(choice: Choice) -> list[LoadedScenario]:
     parameters = sorted({name for scenario in loaded for name in scenario.parameters})
     for name in choice.settings:
         if name not in parameters:
-            reason = f"--set {name}: no such parameter{nearest(name, parameters)}"
+            there = nearest(name, parameters) if parameters else "; the scenario has none"
+            reason = f"--set {name}: no such parameter{there}"
             raise ScenarioError(reason)
     return loaded
 
@@ -177,6 +183,14 @@ def _run_all(loaded: Sequence[LoadedScenario], choice: Choice) -> list[ScenarioR
             )
             for scenario in loaded
         ]
+
+
+def _warn_of_unknown_versions(results: Sequence[ScenarioResult]) -> None:
+    versions = dict.fromkeys(column.version for result in results for column in result.columns)
+    for version in versions:
+        note = behavior_for(version).note
+        if note:
+            _LOG.warning(note)
 
 
 def _report(results: Sequence[ScenarioResult], output: str) -> str:

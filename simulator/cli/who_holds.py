@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from simulator.assembly import opened_store
@@ -34,4 +36,4 @@ def who_holds(
         for holding in holdings
         if device in stands_for(holding.device) and resource in {None, holding.resource}
     ]
-    emit(HOLDINGS, found, output)
+    emit(replace(HOLDINGS, nothing=f"nobody holds {device}"), found, output)

@@ -8,6 +8,8 @@ be shown. Drivers stamp each record with time and node (`Stamped`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 from simulator.core.devices import Device, DeviceId, DevicesPerNuma, NumaNode
 from simulator.core.instants import Instant
@@ -297,12 +299,30 @@ class FaultInjected(Record):
     detail: str = ""
 
 
+INVARIANTS: Final = MappingProxyType(
+    {
+        "I1": "no device is in running containers of two pods",
+        "I2": "the devices of a running container never change",
+        "I3": "every running container with devices is in the durable state",
+        "I4": "nobody is shown a device for a pod that never had it",
+        "I5": "devices are freed only after their container has ended",
+        "acknowledged": "an acknowledged binding is not lost",
+        "held equals bindings": "the devices that count as held are those of the bindings",
+        "held equals rows": "the device manager and its database hold the same",
+        "nothing reserved at rest": "no reservation outlives its admission (transactional)",
+        "refused holds nothing": "a refused pod holds no device (transactional)",
+        "slots agree": "the fast count of devices in use is the slow one",
+    }
+)
+"""What must always hold, by name (persistence-designs 3.4, and Rebind's own promises)."""
+
+
 @dataclass(frozen=True, slots=True)
 class InvariantViolated(Record):
-    """Something that must always hold does not (persistence-designs 3.4).
+    """Something that must always hold does not.
 
     Attributes:
-        invariant: `I1` to `I5` or a name.
+        invariant: One of `INVARIANTS`.
         detail: The values that contradict each other.
         by_kubelet: Whether the kubelet's own decision breaks it, whatever the persistence
             (S6.5, S5.10).

@@ -124,7 +124,7 @@ def test_who_holds_names_the_pod() -> None:
 def test_nobody_holding_it_is_said_on_stderr() -> None:
     found = rebind("who-holds", "g2")
 
-    assert (found.code, found.stdout, found.stderr) == (0, "", "nobody holds it\n")
+    assert (found.code, found.stdout, found.stderr) == (0, "", "nobody holds g2\n")
 
 
 def test_a_physical_device_finds_its_replicas_and_partitions() -> None:
@@ -165,7 +165,9 @@ def test_the_history_of_a_pod_is_found_by_name_namespace_or_uid() -> None:
     assert rebind("history", "pod", "uid-a", "-o", "csv").stdout == by_name
     assert rebind("history", "pod", "a", "--revision", "4", "-o", "name").stdout == "change/3\n"
     assert rebind("history", "pod", "a", "--at", "10s", "-o", "name").stdout == "change/3\n"
-    assert rebind("history", "pod", "z").stderr == "no history\n"
+    nobody = rebind("history", "device", "g9", "--revision", "1").stderr
+    assert nobody == "nobody is known to have held g9 then\n"
+    assert rebind("history", "pod", "z").stderr == "nothing is known of pod z\n"
 
 
 def test_real_times_are_shown_and_read_as_rfc_3339() -> None:

@@ -139,6 +139,14 @@ def test_a_parameter_is_set_on_the_command_line(scenario: Path) -> None:
     assert few.code == 1
 
 
+def test_a_version_that_nobody_knows_yet_is_replayed_as_the_newest_and_said_so() -> None:
+    known = rebind("replay", "--kubelet-version", "1.36.2", REBOOT)
+    unknown = rebind("replay", "--kubelet-version", "1.99", REBOOT)
+
+    assert known.stderr == ""
+    assert "kubelet 1.99 is newer than 1.36.2, the newest known; it behaves like" in unknown.stderr
+
+
 def test_a_transcript_goes_to_stdout_and_a_trace_too(scenario: Path) -> None:
     transcript = rebind("replay", str(scenario), *QUICK, "-o", "transcript")
     trace = rebind("replay", str(scenario), *QUICK, "-o", "trace")

@@ -10,6 +10,7 @@ from scenarios.explain import explain
 from scenarios.fields import Model
 from scenarios.outline import Entry, entries
 from scenarios.schema import Scenario
+from simulator.core.records import INVARIANTS
 from simulator.errors import ScenarioError
 
 
@@ -45,6 +46,23 @@ def test_allowed_values_and_defaults_are_listed() -> None:
 
     assert "upstream | pinned | reassign | wait" in text
     assert "Default: [upstream]" in text
+
+
+def test_a_sentence_is_not_said_twice() -> None:
+    assert explain("scenario.spec").count("What is simulated and what is expected.") == 1
+
+
+def test_the_keys_of_a_map_are_listed_where_they_are_few() -> None:
+    rpcs = "Allocate or GetPreferredAllocation or PreStartContainer"
+
+    assert f"calls <map of {rpcs} to whole number>" in explain("scenario.spec.expect")
+
+
+def test_every_invariant_is_explained() -> None:
+    text = " ".join(explain("scenario.spec.expect.invariants").split())
+
+    for name, meaning in INVARIANTS.items():
+        assert f"{name}: {meaning}" in text
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from scenarios.matrix import Narrowing
 from scenarios.replay import replay
 from simulator.assembly import simulated
 from simulator.core.instants import SECOND
+from simulator.errors import ScenarioError
 from simulator.reports.results import Cell, ScenarioResult, Verdict
 from tests.scenarios.writing import SCENARIO, parse
 
@@ -209,6 +212,11 @@ def test_broken_invariants_are_expected_by_name() -> None:
     broken = "always: true, invariants: {broken: [I3, acknowledged]}"
     assert verdict(broken, steps=steps) is Verdict.HELD
     assert verdict(broken) is Verdict.BROKEN
+
+
+def test_an_unknown_invariant_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(ScenarioError, match=r'there is no invariant "I9"; .*I1, I2, I3, I4, I5'):
+        verdict("always: true, invariants: {broken: [I9]}")
 
 
 def test_the_same_seed_gives_the_same_records() -> None:
