@@ -27,7 +27,8 @@ def test_the_demo_imports_a_checkpoint_replays_it_and_says_what_differs(tmp_path
     assert (finished.returncode, finished.stderr) == (0, "")
     assert (tmp_path / "demo.db").exists()
     assert "2 bindings of 2 pods" in text
-    assert "2 of 5 outcomes differ between checkpoint and database: damage." in text
+    assert "node-a default/trainer main example.com/gpu 0,1 gpu-0,gpu-1" in text
+    assert "2 of 5 outcomes differ between checkpoint and database: in damage." in text
     assert (
         "The other 3 outcomes are alike: there the kubelet of one version decides the same" in text
     )

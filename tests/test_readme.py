@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from scenarios.expect import RECORD_TYPES
 from tests.readme import README, Shown, blocks, prepare, run
 
 TEXT = README.read_text(encoding="utf-8")
@@ -52,6 +53,12 @@ def test_the_commands_of_the_readme_give_what_stands_there() -> None:
             assert code in {0, 1}, output
             if kind == "console":
                 assert one.matches(output), f"{one.command} gives\n" + "\n".join(output)
+
+
+def test_every_type_of_record_is_explained() -> None:
+    legend = TEXT.partition("## Reading a transcript")[2].partition("## Adding to it")[0]
+
+    assert [name for name in RECORD_TYPES if f"`{name}`" not in legend] == []
 
 
 def test_every_dependency_is_explained() -> None:

@@ -19,7 +19,8 @@ echo 'A kubelet keeps in kubelet_internal_checkpoint which container holds which
 run checkpoint verify "$files/kubelet_internal_checkpoint"
 
 printf '\nRebind takes the file over into a SQL database, where it can be asked.\n'
-run checkpoint import "$files/kubelet_internal_checkpoint" --node node-a --db "$database"
+run checkpoint import "$files/kubelet_internal_checkpoint" --node node-a \
+    -f "$files/pods.yaml" --db "$database"
 run get bindings --db "$database"
 run get nodes --db "$database"
 

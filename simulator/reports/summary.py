@@ -16,11 +16,12 @@ _NAMED_MAX = 6
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """A row of one of several scenarios."""
+    """A row of a scenario, and what it is called: the row's title, or its scenario's name."""
 
     result: ScenarioResult
     row: Row
     name: str
+    place: str
 
     def differs(self, by: str) -> bool:
         return self.row.differs(self.result.columns, by)
@@ -29,7 +30,9 @@ class _Outcome:
 def sentences(results: Sequence[ScenarioResult]) -> tuple[str, ...]:
     """Return what differs between the persistences, and what does not."""
     outcomes = [
-        _Outcome(result, row, result.name if len(results) > 1 else f'"{row.title}"')
+        _Outcome(result, row, result.name, "in ")
+        if len(results) > 1
+        else _Outcome(result, row, f'"{row.title}"', "")
         for result in results
         for row in result.rows
         if any(cell.facts or cell.problem for cell in row.cells)
@@ -84,7 +87,8 @@ def _named(outcomes: Sequence[_Outcome]) -> str:
     """Name outcomes by their rows, or by their scenarios when there are several."""
     names = list(dict.fromkeys(outcome.name for outcome in outcomes))
     more = len(names) - _NAMED_MAX
-    return _listed([*names[:_NAMED_MAX], f"{more} more"] if more > 0 else names)
+    shown = [*names[:_NAMED_MAX], f"{more} more"] if more > 0 else names
+    return f"{outcomes[0].place}{_listed(shown)}"
 
 
 def overview(results: Sequence[ScenarioResult]) -> list[tuple[str, ...]]:

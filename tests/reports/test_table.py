@@ -145,7 +145,7 @@ def test_scenarios_of_one_file_share_a_table() -> None:
 
     assert text.count("DIFFERS BY") == 1
     assert text.index("\nrestart:\n") < text.index("\ndamage:\n")
-    assert "1 of 2 outcomes differs between checkpoint and database: damage." in text
+    assert "1 of 2 outcomes differs between checkpoint and database: in damage." in text
 
 
 def test_scenarios_of_several_files_have_an_overview_at_the_end() -> None:
