@@ -9,7 +9,7 @@ import click
 from simulator.assembly import opened_store
 from simulator.cli.checkpoint_diff import show_differences
 from simulator.cli.checkpoint_export import exported, write_file
-from simulator.cli.checkpoint_files import max_size_option, read_valid_checkpoint
+from simulator.cli.checkpoint_files import FileName, max_size_option, read_valid_checkpoint
 from simulator.cli.checkpoint_import import ImportOptions, import_checkpoint
 from simulator.cli.checkpoint_show import show_checkpoint
 from simulator.cli.checkpoint_verify import show_verdict
@@ -23,8 +23,9 @@ from simulator.core.behavior import Behavior, CheckpointFormat
 from simulator.core.checkpoint.differences import differences
 from simulator.core.switches import behavior_for
 from simulator.core.transitions import NodeName, OnConflict
+from simulator.reports.text import printable
 
-_FILE = click.Path(path_type=Path)
+_FILE = FileName(path_type=Path)
 
 
 @click.group(epilog=example("rebind checkpoint show kubelet_internal_checkpoint"))
@@ -170,7 +171,7 @@ def import_(  # noqa: PLR0913 - one parameter for each option
     file is damaged, 3 it or the database is missing or cannot be used.
     """
     if missing_ok and not file.exists():
-        click.echo(f"{file} does not exist; nothing was imported", err=True)
+        click.echo(printable(f"{file} does not exist; nothing was imported"), err=True)
         return
     options = ImportOptions(
         db=db,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ F = TypeVar("F", bound=Callable[..., object])
 _UNITS: Final = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 _SIZE: Final = re.compile(r"([0-9]{1,12})(|k|M|G|Ki|Mi|Gi)B?", re.ASCII)
 _MEBIBYTE: Final = 2**20
+_PART_SIZE: Final = _MEBIBYTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,21 @@ class CheckpointFile:
             f"its content has {computed}; a kubelet would start without any record"
         )
         return CorruptCheckpointError(message, found=found, computed=computed)
+
+
+class FileName(click.Path):
+    """The name of a file; an empty one, as of an unset variable, is not the current folder."""
+
+    @override
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        if not str(value):
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class _Size(click.ParamType[int]):
@@ -113,12 +130,16 @@ def read_valid_checkpoint(path: Path, *, max_size: int) -> CheckpointFile:
 
 
 def _bounded(path: Path, max_size: int) -> bytes:
+    parts: list[bytes] = []
+    left = max_size
     with path.open("rb") as stream:
-        content = stream.read(max_size + 1)
-    if len(content) > max_size:
-        message = (
-            f"{path}: larger than {max_size} bytes, so it was not read; "
-            "if it is a checkpoint, raise --max-size"
-        )
-        raise CheckpointTooLargeError(message)
-    return content
+        while part := stream.read(_PART_SIZE):
+            parts.append(part)
+            left -= len(part)
+            if left < 0:
+                message = (
+                    f"{path}: larger than {max_size} bytes, so it was not read; "
+                    "if it is a checkpoint, raise --max-size"
+                )
+                raise CheckpointTooLargeError(message)
+    return b"".join(parts)

@@ -17,6 +17,7 @@ from simulator.core.instants import Instant
 from simulator.core.transitions import CheckpointImported, NodeName, OnConflict
 from simulator.errors import ImportRefusedError
 from simulator.ports import Refused
+from simulator.reports.text import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +82,13 @@ def import_checkpoint(file: CheckpointFile, options: ImportOptions) -> None:
 
 
 def _tell(read: BindingsRead, options: ImportOptions) -> None:
-    for entry in read.skipped:
-        click.echo(
-            f"skipped: {entry.pod}/{entry.container}/{entry.resource}: a kubelet of version "
-            f"{options.behavior.version} cannot decode the plugin's response",
-            err=True,
-        )
-    for entry in read.repeated:
-        click.echo(
-            f"skipped: {entry.pod}/{entry.container}/{entry.resource}: a later entry replaces it",
-            err=True,
-        )
+    undecodable = (
+        f"a kubelet of version {options.behavior.version} cannot decode the plugin's response"
+    )
+    for entries, reason in (
+        (read.skipped, undecodable),
+        (read.repeated, "a later entry replaces it"),
+    ):
+        for entry in entries:
+            name = f"{entry.pod}/{entry.container}/{entry.resource}"
+            click.echo(printable(f"skipped: {name}: {reason}"), err=True)

@@ -8,6 +8,7 @@ a missing file, socket or database. A command whose check failed ends with
 from __future__ import annotations
 
 import traceback
+from contextlib import suppress
 from typing import Final
 
 import click
@@ -24,6 +25,7 @@ from simulator.errors import (
     RegistrationError,
     StoreError,
 )
+from simulator.reports.text import printable
 
 FINE: Final = 0
 CHECK_FAILED: Final = 1
@@ -59,7 +61,9 @@ def report(error: Exception, *, debug: bool) -> int:
         return INVALID
     if debug:
         traceback.print_exception(error)
-    click.echo(error_line(error), err=True)
+    with suppress(OSError):
+        # Where stderr cannot be written, the exit code still tells.
+        click.echo(error_line(error), err=True)
     return exit_code(error)
 
 
@@ -76,7 +80,7 @@ def exit_code(error: BaseException) -> int:
 
 def error_line(error: BaseException) -> str:
     """Return the one line that says what was asked, what was found and what to do."""
-    return f"error: {' '.join(_message(error).split())}"
+    return f"error: {printable(' '.join(_message(error).split()))}"
 
 
 def _message(error: BaseException) -> str:

@@ -184,5 +184,7 @@ def _align(lines: Sequence[Sequence[str | int | float]]) -> list[str]:
 
 def _csv_lines(lines: Sequence[Sequence[str | int | float]]) -> list[str]:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
+    csv.writer(text, lineterminator="\n").writerows(
+        [[printable(cell) if isinstance(cell, str) else cell for cell in line] for line in lines]
+    )
     return text.getvalue().splitlines()

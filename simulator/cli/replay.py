@@ -33,6 +33,7 @@ from simulator.reports.documents import json_report
 from simulator.reports.junit import junit
 from simulator.reports.results import ScenarioResult
 from simulator.reports.table import table_report
+from simulator.reports.text import printable
 from simulator.reports.trace import trace
 from simulator.reports.transcript import transcript
 
@@ -222,4 +223,4 @@ def _write_transcripts(names: Sequence[str], results: Sequence[ScenarioResult]) 
         own, remaining = remaining[:count], remaining[count:]
         target = path.with_suffix(".transcript")
         target.write_text("\n".join(transcript(result) for result in own), encoding="utf-8")
-        click.echo(str(target), err=True)
+        click.echo(printable(str(target)), err=True)

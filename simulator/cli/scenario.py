@@ -23,6 +23,7 @@ from simulator.cli.output import (
     output_options,
 )
 from simulator.errors import InputError
+from simulator.reports.text import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,7 @@ def validate(context: click.Context, names: tuple[str, ...], settings: tuple[str
             continue
         for one in loaded:
             runs, rows = len(one.combinations(Narrowing())), len(one.scenario.spec.expect)
-            click.echo(f"{name}: {one.name} is valid, {runs} runs, {rows} expectations")
+            found = f"{one.name} is valid, {runs} runs, {rows} expectations"
+            click.echo(printable(f"{name}: {found}"))
     if failed:
         context.exit(INVALID)

@@ -115,7 +115,13 @@ def _parse(path: Path) -> yaml.Node | None:
         reason = f"{path}: the configuration is not UTF-8 text: {error.reason}"
         raise ConfigError(reason) from error
     except yaml.YAMLError as error:
-        reason = f"{path}: the configuration is not valid YAML: {error}"
+        mark = getattr(error, "problem_mark", None)
+        place = path if mark is None else f"{path}:{mark.line + 1}:{mark.column + 1}"
+        problem = getattr(error, "problem", None) or getattr(error, "reason", error)
+        reason = f"{place}: the configuration is not valid YAML: {problem}"
+        raise ConfigError(reason) from error
+    except RecursionError as error:
+        reason = f"{path}: the configuration is nested too deep"
         raise ConfigError(reason) from error
     return root
 

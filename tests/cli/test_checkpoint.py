@@ -296,6 +296,7 @@ def test_a_file_over_the_limit_is_not_read(a6: Path) -> None:
     assert f"larger than {size - 1} bytes" in refused.stderr
     assert rebind("checkpoint", "verify", str(a6), "--max-size", f"{size}B").code == 0
     assert rebind("checkpoint", "verify", str(a6), "--max-size", "1Ki").code == 0
+    assert rebind("checkpoint", "verify", str(a6), "--max-size", "999999999999Gi").code == 0
 
 
 def test_a_size_that_is_none_is_a_usage_error(a6: Path) -> None:
@@ -359,3 +360,10 @@ def test_diff_of_two_formats_compares_devices_without_nodes(tmp_path: Path) -> N
         ["changed", "format", "-", "-", "-", "v1", "v2"],
         ["added", "entry", "pod-b", "main", "vendor.com/gpu", "-", "1:gpu1"],
     ]
+
+
+def test_an_empty_name_is_wrong_usage_and_not_the_current_folder() -> None:
+    finished = rebind("checkpoint", "show", "")
+
+    assert finished.code == 2
+    assert finished.stderr.startswith("error: Invalid value for 'FILE': the name is empty; see ")

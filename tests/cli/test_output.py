@@ -98,6 +98,14 @@ def test_nothing_to_show_is_said_on_stderr(capsys: pytest.CaptureFixture[str], s
     assert (out, err) == ("", "no devices\n")
 
 
+def test_a_row_of_csv_is_one_line_whatever_its_cells_hold(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out, _ = shown(capsys, OutputOptions("csv", headers=False), [("a\nb", 1, "\x0b\u2028\x1b[1m")])
+
+    assert out == "a\\nb,1,\\x0b\\u2028\\x1b[1m\n"
+
+
 def test_control_characters_cannot_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = shown(capsys, OutputOptions("table", headers=False), [("\x1b[31mred\n", 1, "")])
 

@@ -85,6 +85,12 @@ def test_debug_shows_the_traceback_wherever_it_stands(
     assert "Traceback" in finished.stderr
 
 
+def test_control_characters_of_a_message_cannot_reach_the_terminal() -> None:
+    line = failures.error_line(RebindError("pod \x1b[31m\x00 of \udcff"))
+
+    assert line == "error: pod \\x1b[31m\\x00 of \\udcff"
+
+
 def test_a_multi_line_message_is_still_one_line() -> None:
     assert failures.error_line(RebindError("first\n  second")) == "error: first second"
 
@@ -158,7 +164,9 @@ def test_the_configuration_of_another_folder_is_named_by_a_flag(tmp_path: Path) 
         ),
         ("kind: Configuration\n", "rebind.yaml:1:1: apiVersion is nothing, expected"),
         ("- a\n", "rebind.yaml:1:1: expected a mapping of keys to values"),
-        ("a: [\n", "rebind.yaml: the configuration is not valid YAML"),
+        ("a: [\n", "rebind.yaml:2:1: the configuration is not valid YAML: "),
+        ("a: \x01\n", "rebind.yaml: the configuration is not valid YAML: "),
+        ("[" * 5000, "rebind.yaml: the configuration is nested too deep"),
     ],
 )
 def test_a_bad_configuration_is_refused_with_its_place(
