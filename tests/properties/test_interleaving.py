@@ -15,7 +15,7 @@ from simulator.core.behavior import Reservations
 from simulator.core.calls import Call, CallFailed, Decision, PluginCall, Reply
 from simulator.core.endpoints import PluginOptions
 from simulator.core.persistence.database import DatabasePersistence
-from simulator.core.pods import ContainerKind, Pod, PodUid
+from simulator.core.pods import ContainerKind, ContainerName, Pod, PodUid
 from tests.core.driving import GPU, MAIN, Rig, container, device, pod
 
 IDS = tuple(f"d{number}" for number in range(5))
@@ -58,10 +58,10 @@ class Decided:
         self._reply = self._rig.answer(self._asked)
 
 
-def live(rig: Rig, story: Sequence[object], *, preferred: bool = True) -> None:
+def live(rig: Rig, story: Sequence[object]) -> None:
     """Let both decisions and the events of a story take turns, then end both."""
     rig.admit(STARTED)
-    rig.manager.register(GPU, PluginOptions(preferred_allocation=preferred))
+    rig.manager.register(GPU, PluginOptions(preferred_allocation=True))
     rig.report(GPU, *IDS)
     rig.admit(pod("old", {GPU: 1}))
     rig.facts.active_pods.add(ADMITTED)
@@ -117,11 +117,24 @@ def test_upstream_breaks_nothing_but_what_the_kubelet_itself_breaks(
 def test_what_an_init_container_hands_on_never_reaches_another_pod(
     reservations: Reservations,
 ) -> None:
-    """Issue 130050: the other allocation forgets it; the real map was written to by both."""
-    rig = Rig(reservations=reservations)
-    live(rig, ["admit", "start", "admit", "admit", "start", "admit"], preferred=False)
+    """Issue 130050: the real map was written to by both; here the other pod's turn ends it.
 
-    assert set(rig.held("started")).isdisjoint(
-        {*rig.held("admitted", "init"), *rig.held("admitted", "app")}
-    )
-    assert rig.manager.violations() == []
+    The app container, which would have reused d0, has reserved d2 and d3.
+    """
+    rig = Rig(reservations=reservations)
+    started = pod("started", container("main", {GPU: 1}), container("second", {GPU: 1}))
+    rig.admit(started)
+    rig.plug(GPU, *IDS)
+    rig.facts.active_pods.add(ADMITTED)
+    admission = Decided(rig, rig.manager.admit(ADMITTED))
+
+    admission.move()
+    rig.run(rig.manager.run_options(started, MAIN))
+    admission.move()
+    admission.move()
+    rig.run(rig.manager.run_options(started, ContainerName("second")))
+
+    assert rig.held("admitted", "init") == ["d0"]
+    assert rig.held("started", "main") == ["d1"]
+    assert rig.allocated() == ["d0", "d1", "d2", "d3", "d4"]
+    assert rig.held("started", "second") == ["d4"]
