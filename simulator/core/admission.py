@@ -25,6 +25,7 @@ from simulator.core.pods import Container, ContainerKind, Pod
 from simulator.core.records import AdmissionDecided, DevicesAllocated, KubeletPanicked
 from simulator.core.refusals import (
     ADMITTED,
+    NOT_KEPT,
     PLUGIN_AWAY,
     Admission,
     AllocateFailed,
@@ -67,7 +68,7 @@ def admit_pod(state: ManagerState, pod: Pod) -> Decision[Admission]:
     if refusal is None:
         state.records.append(AdmissionDecided(pod.uid, admitted=True))
         return ADMITTED
-    yield from _take_back(state, pod, added)
+    yield from _take_back(state, pod, added, refusal)
     waits = (
         state.readmission is Readmission.WAIT and had_record and isinstance(refusal, PLUGIN_AWAY)
     )
@@ -126,7 +127,7 @@ def reallocate_container(
     if refusal is None:
         refusal = yield from state.persistence.on_pod_admitted(state, pod, _bindings(added))
     if refusal is not None:
-        yield from _take_back(state, pod, added)
+        yield from _take_back(state, pod, added, refusal)
     return refusal
 
 
@@ -243,9 +244,16 @@ def _by_numa(state: ManagerState, resource: ResourceName, chosen: Chosen) -> Dev
     return group_by_numa(chosen, nodes, alone)
 
 
-def _take_back(state: ManagerState, pod: Pod, added: list[NewBinding]) -> Decision[None]:
-    """Under `reservations: transactional`, undo the bindings of a refused allocation."""
-    if state.reservations is Reservations.UPSTREAM or not added:
+def _take_back(
+    state: ManagerState, pod: Pod, added: list[NewBinding], refusal: Refusal
+) -> Decision[None]:
+    """Undo the bindings of a refused allocation where no kubelet's way is to be followed.
+
+    That is so under `reservations: transactional`, and whenever the database did not take them:
+    kept in memory they would serve the container's next start without being durable.
+    """
+    stays = state.reservations is Reservations.UPSTREAM and not isinstance(refusal, NOT_KEPT)
+    if stays or not added:
         return
     state.reusable.clear()
     for new in reversed(added):

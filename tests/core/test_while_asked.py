@@ -6,9 +6,11 @@ Its answers are in the rules about that moment (S3.11, S3.14, S3.18); `transacti
 import pytest
 
 from simulator.core.behavior import Behavior, Reservations
+from simulator.core.calls import AllocateCall
 from simulator.core.machine import Machine, TopologyOptions, TopologyPolicy
 from simulator.core.panics import KubeletPanic
-from tests.core.driving import GPU, NIC, Rig, device, pod
+from simulator.core.pods import ContainerKind, ContainerName
+from tests.core.driving import GPU, NIC, Rig, allocate_ids, container, device, pod
 
 
 def test_devices_that_sicken_while_the_plugin_is_asked_are_not_given_without_leaks() -> None:
@@ -70,3 +72,27 @@ def test_a_rebuild_while_the_plugin_is_asked_ended_older_kubelets() -> None:
         rig.admit(pod("p1", {GPU: 2, NIC: 1}))
 
     assert panic.value.record.detail == "example.com/gpu has no set of allocated devices"
+
+
+def test_a_container_start_hands_nothing_on_to_the_pod_that_is_being_admitted() -> None:
+    """S3.1, S3.23: the reuse map of another pod is gone; kubelets crash here (#130050)."""
+    rig = Rig()
+    early = pod("p1", container("first", {GPU: 1}, ContainerKind.INIT), {})
+    rig.admit(early)  # Its plugin is not known yet.
+    rig.plug(GPU, "g0", "g1", "g2")
+    starting = rig.manager.run_options(early, ContainerName("first"))
+    call = next(starting)
+    assert isinstance(call, AllocateCall)
+    late = pod("p2", container("first", {GPU: 1}, ContainerKind.INIT), {GPU: 2})
+
+    def start_the_other() -> None:
+        write = starting.send(allocate_ids(call))
+        with pytest.raises(StopIteration):
+            starting.send(rig.answer(write))
+
+    rig.meanwhile = start_the_other
+
+    assert rig.admit(late).admitted
+    assert rig.held("p1", "first") == ["g0"]
+    assert rig.held("p2") == ["g1", "g2"]
+    assert rig.manager.violations() == []
