@@ -228,11 +228,14 @@ class Store(StoreReader, Protocol):
     """Where device bindings live.
 
     `apply` is one durable unit: when it returns, every `Committed` transition is durable, in the
-    durability class of the store. A `StoreError` means that none of the batch was applied.
+    durability class of the store. A `StoreError` means that none of the batch was applied; a
+    `Refused` transition alone was not.
     """
 
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
         """Apply a batch with one commit; outcomes in order, a refusal for its own transition.
+
+        Only an admission and an import can be refused.
 
         A transition that changes nothing (a report of the same devices, an import of the same
         state, a release of pods that hold nothing) is committed at the node's present revision and

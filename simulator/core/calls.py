@@ -118,7 +118,13 @@ class WriteCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Commit transitions to the database as one unit. Reply: `Stored | Conflict | StoreFailed`."""
+    """Commit transitions to the database. Reply: `Stored | Conflict | StoreFailed`.
+
+    They become durable together, or none does (`StoreFailed`). A store refuses transition by
+    transition, though: beside a refused one the others are applied. So at most one of them, the
+    last, is of a kind that can be refused (`PodAdmitted`), and the others may be told again, which
+    changes nothing.
+    """
 
     transitions: tuple[Transition, ...]
 
@@ -156,7 +162,9 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The database refused a second holder; nothing of the commit was applied.
+    """The database refused a second holder: nothing of that admission was applied.
+
+    What else the commit held (device lists, removals) was; who told it may tell it again.
 
     Attributes:
         message: `device <id> of <resource> is held by pod <uid>`.

@@ -77,9 +77,10 @@ def _prepare(state: ManagerState, pod: Pod, container: Container) -> Decision[Re
         if pod.uid in state.facts.active_pods or state.behavior.inactive_pods_reallocated:
             recorded = state.pod_devices.ids(pod.uid, container.name, resource)
             unrecorded = unrecorded or recorded is None
-    if not unrecorded:
-        return None
-    return (yield from reallocate_container(state, pod, container))
+    if unrecorded:
+        return (yield from reallocate_container(state, pod, container))
+    # What an earlier, refused attempt left in memory (S3.16) is not used before it is durable.
+    return (yield from state.persistence.on_pod_admitted(state, pod, ()))
 
 
 def _pre_start(

@@ -273,6 +273,9 @@ class NoTopologyLocality(Refusal):
         return "Resources cannot be allocated with Topology locality"
 
 
+NOT_KEPT: Final = (StateNotCommitted, HeldByOtherPod)
+"""Refusals by the database; no kubelet has them."""
+
 PLUGIN_AWAY: Final = (ResourceUnregistered, NoHealthyDevices, RecordedDevicesUnhealthy)
 """Refusals that can end by themselves when the plugin reports its devices (steps C, D, E)."""
 

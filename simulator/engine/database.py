@@ -114,7 +114,7 @@ class Database:
         process.after(LOAD_LATENCY, finish)
 
     def commit(self, process: Process, transitions: tuple[Transition, ...], reply: Reply) -> None:
-        """Commit `transitions` as one unit; the reply comes when they are durable."""
+        """Commit `transitions` (see `Commit`); the reply comes when they are durable."""
         self._pending.append(_Pending(process, transitions, reply))
         if not self._busy:
             self._busy = True

@@ -3,11 +3,14 @@
 One commit for each admitted pod, with the bindings of all its containers; releases are committed
 before a device can be given again. What could not be committed and cannot be refused, a device list
 or the end of a grace period, goes along with the next commit.
+
+A commit has at most one transition that a store can refuse, the pod's admission; a refusal does not
+undo the others, and they are told again, which changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from typing_extensions import override
 
@@ -28,7 +31,7 @@ from simulator.core.persistence.protocol import (
     Restored,
     nothing_to_do,
 )
-from simulator.core.pods import Pod, PodUid
+from simulator.core.pods import ContainerName, Pod, PodUid
 from simulator.core.records import StateWritten
 from simulator.core.refusals import HeldByOtherPod, Refusal, StateNotCommitted
 from simulator.core.resources import ResourceName
@@ -43,13 +46,17 @@ from simulator.core.transitions import (
     Transition,
 )
 
+BindingKey = tuple[ContainerName, ResourceName]
+"""What a pod has one binding for."""
+
 
 class DatabasePersistence(Persistence):
-    """Keeps device bindings in the store and nothing of its own but what is still to be told."""
+    """Keeps device bindings in the store and nothing of its own but what is still owed to it."""
 
     def __init__(self) -> None:
         self._reported: dict[ResourceName, tuple[Device, ...]] = {}
         self._untold: dict[ResourceName, DevicesReported | ResourceRemoved] = {}
+        self._unkept: dict[PodUid, dict[BindingKey, DeviceBinding]] = {}
 
     @property
     @override
@@ -67,7 +74,8 @@ class DatabasePersistence(Persistence):
 
     @override
     def record(self, binding: DeviceBinding) -> None:
-        """Have no use for it before the commit."""
+        """Owe the binding to the database until it is committed, released or taken back."""
+        self._unkept.setdefault(binding.pod, {})[binding.container, binding.resource] = binding
 
     @override
     def on_devices_changed(
@@ -79,10 +87,7 @@ class DatabasePersistence(Persistence):
             return None
         self._reported.pop(resource, None)
         self._untold[resource] = DevicesReported(view.node, view.now, resource, listed)
-        refusal = yield from self._commit(view, "devices")
-        if refusal is None:
-            self._reported[resource] = listed
-        return refusal
+        return (yield from self._commit(view, "devices"))
 
     @override
     def on_container_allocated(
@@ -95,12 +100,20 @@ class DatabasePersistence(Persistence):
     def on_pod_admitted(
         self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
-        """Commit the pod's bindings as one unit; a pod without new ones costs nothing."""
-        if not added:
+        """Commit the pod's bindings as one unit; a pod without new ones costs nothing.
+
+        New is also what an earlier attempt added before it was refused (S3.16).
+        """
+        unkept = tuple(self._unkept.get(pod.uid, {}).items())
+        if not unkept:
             return None
         identity = PodIdentity(pod.uid, pod.namespace, pod.name)
-        admitted = PodAdmitted(view.node, view.now, identity, tuple(added))
-        return (yield from self._commit(view, "admission", admitted))
+        bindings = tuple(binding for _, binding in unkept)
+        admitted = PodAdmitted(view.node, view.now, identity, bindings)
+        refusal = yield from self._commit(view, "admission", admitted)
+        if refusal is None:
+            self._forget(pod.uid, unkept)
+        return refusal
 
     @override
     def on_pod_rejected(
@@ -115,7 +128,10 @@ class DatabasePersistence(Persistence):
     def on_taken_back(
         self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
     ) -> StoreDecision[Refusal | None]:
-        """Have nothing to do: what was not admitted was not committed."""
+        """Owe nothing any more: what was not admitted was not committed."""
+        self._forget(
+            pod.uid, [((binding.container, binding.resource), binding) for binding in added]
+        )
         return nothing_to_do()
 
     @override
@@ -123,9 +139,12 @@ class DatabasePersistence(Persistence):
         self, view: ManagerView, pods: Sequence[PodUid]
     ) -> StoreDecision[Refusal | None]:
         """Commit the release before the devices are free."""
-        return (
-            yield from self._commit(view, "release", PodsReleased(view.node, view.now, tuple(pods)))
-        )
+        released = PodsReleased(view.node, view.now, tuple(pods))
+        refusal = yield from self._commit(view, "release", released)
+        if refusal is None:
+            for pod in pods:
+                self._unkept.pop(pod, None)
+        return refusal
 
     @override
     def on_resources_removed(
@@ -150,8 +169,18 @@ class DatabasePersistence(Persistence):
             for resource, told in untold.items():
                 if self._untold.get(resource) is told:
                     del self._untold[resource]
+                    if isinstance(told, DevicesReported):
+                        self._reported[resource] = told.devices
             return None
         return HeldByOtherPod(error) if isinstance(reply, Conflict) else StateNotCommitted(error)
+
+    def _forget(self, pod: PodUid, bindings: Iterable[tuple[BindingKey, DeviceBinding]]) -> None:
+        owed = self._unkept.get(pod, {})
+        for key, binding in bindings:
+            if owed.get(key) is binding:
+                del owed[key]
+        if not owed:
+            self._unkept.pop(pod, None)
 
 
 def _cause(reply: StoreReply) -> str:
