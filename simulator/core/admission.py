@@ -255,7 +255,7 @@ def _take_back(
     stays = state.reservations is Reservations.UPSTREAM and not isinstance(refusal, NOT_KEPT)
     if stays or not added:
         return
-    state.reusable.clear()
+    state.reusable.forget(pod.uid)
     for new in reversed(added):
         binding = new.binding
         state.pod_devices.remove(binding.pod, binding.container, binding.resource)

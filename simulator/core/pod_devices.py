@@ -164,10 +164,11 @@ class ReusableDevices:
             self.pod = pod
             self._by_resource = {}
 
-    def clear(self) -> None:
-        """Hand nothing on, as before the first allocation."""
-        self.pod = None
-        self._by_resource = {}
+    def forget(self, pod: PodUid) -> None:
+        """Hand nothing of `pod` on, as before its first allocation."""
+        if pod == self.pod:
+            self.pod = None
+            self._by_resource = {}
 
     def add(self, pod: PodUid, allocations: ContainerAllocations) -> None:
         """Hand a plain init container's devices on (S3.2)."""

@@ -10,7 +10,7 @@ from simulator.core.calls import AllocateCall
 from simulator.core.machine import Machine, TopologyOptions, TopologyPolicy
 from simulator.core.panics import KubeletPanic
 from simulator.core.pods import ContainerKind, ContainerName
-from tests.core.driving import GPU, NIC, Rig, allocate_ids, container, device, pod
+from tests.core.driving import GPU, MAIN, NIC, Rig, allocate_ids, container, device, pod
 
 
 def test_devices_that_sicken_while_the_plugin_is_asked_are_not_given_without_leaks() -> None:
@@ -96,3 +96,33 @@ def test_a_container_start_hands_nothing_on_to_the_pod_that_is_being_admitted() 
     assert rig.held("p1", "first") == ["g0"]
     assert rig.held("p2") == ["g1", "g2"]
     assert rig.manager.violations() == []
+
+
+def test_a_container_start_that_is_taken_back_leaves_the_other_pod_what_it_hands_on() -> None:
+    """`transactional`: what is forgotten with a refused allocation is that pod's own."""
+    rig = Rig(reservations=Reservations.TRANSACTIONAL)
+    early = pod("p1", {GPU: 1, NIC: 1})
+    rig.admit(early)  # Its plugins are not known yet.
+    rig.plug(GPU, "g0", "g1")
+    rig.plug(NIC)
+    starting = rig.manager.run_options(early, MAIN)
+    call = next(starting)
+    assert isinstance(call, AllocateCall)
+    late = pod("p2", container("first", {GPU: 1}, ContainerKind.INIT), {GPU: 1})
+    rig.admit(pod("p0", {}))
+    asked = rig.manager.admit(late)
+    rig.facts.active_pods.add(late)
+    first = next(asked)
+    assert isinstance(first, AllocateCall)
+    write = asked.send(allocate_ids(first))
+    second_write = starting.send(allocate_ids(call))  # Its second resource has no devices.
+    with pytest.raises(StopIteration):
+        starting.send(rig.answer(second_write))
+    again = asked.send(rig.answer(write))
+    assert isinstance(again, AllocateCall)
+    last_write = asked.send(allocate_ids(again))
+    with pytest.raises(StopIteration) as admitted:
+        asked.send(rig.answer(last_write))
+
+    assert admitted.value.value.admitted
+    assert rig.held("p2") == rig.held("p2", "first") == ["g1"]

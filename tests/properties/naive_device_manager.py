@@ -21,6 +21,10 @@ class RefusedError(Exception):
     """Why a container is not served, in the kubelet's words."""
 
 
+class NotCommittedError(RefusedError):
+    """The database did not take a pod; what is not durable is not kept."""
+
+
 @dataclass
 class Outside:
     """What the kubelet meets during one step.
@@ -57,6 +61,7 @@ class NaiveDeviceManager:
     asks: dict[str, bool | None] = field(default_factory=dict)
     pods: dict[str, dict[str, Sets]] = field(default_factory=dict)
     reuse: dict[str, Sets] = field(default_factory=dict)
+    committed: set[tuple[str, str, str]] = field(default_factory=set)
 
     # Plugins
 
@@ -101,6 +106,15 @@ class NaiveDeviceManager:
         self.asks = dict.fromkeys(registered, None)
         self.reuse = {}
         self.allocated = self.rebuilt()
+        self.committed = self._recorded()
+
+    def _recorded(self) -> set[tuple[str, str, str]]:
+        return {
+            (uid, container, resource)
+            for uid, containers in self.pods.items()
+            for container, resources in containers.items()
+            for resource in resources
+        }
 
     def rebuilt(self) -> Sets:
         """Return what is allocated according to the records of pods."""
@@ -115,6 +129,7 @@ class NaiveDeviceManager:
         if self.sources_ready and self.pods.keys() - self.active.keys():
             self.pods = {uid: held for uid, held in self.pods.items() if uid in self.active}
             self.allocated = self.rebuilt()
+            self.committed &= self._recorded()
 
     def admit(self, pod: Pod, outside: Outside) -> str:
         """Return why the pod is refused; empty when it is admitted."""
@@ -126,13 +141,22 @@ class NaiveDeviceManager:
         try:
             for container in pod.all_containers():
                 self.allocate(pod, container, outside)
-            if self.commits_pods and self._added(pod, before):
-                _write(outside)
+            if self.commits_pods:
+                self._commit(pod, outside)
         except RefusedError as refused:
-            if not self.leaks:
+            if not self.leaks or isinstance(refused, NotCommittedError):
                 self._take_back(pod, before)
             return str(refused)
         return ""
+
+    def _commit(self, pod: Pod, outside: Outside) -> None:
+        """Commit what the pod has and the database has not, be it from an earlier attempt."""
+        wanted = {each for each in self._recorded() if each[0] == pod.uid}
+        if wanted <= self.committed:
+            return
+        if outside.write_error:
+            raise NotCommittedError(outside.write_error)
+        self.committed |= wanted
 
     def _added(self, pod: Pod, before: set[tuple[str, str]]) -> list[tuple[str, str]]:
         return [
@@ -144,6 +168,11 @@ class NaiveDeviceManager:
 
     def _take_back(self, pod: Pod, before: set[tuple[str, str]]) -> None:
         added = self._added(pod, before)
+        recorded = self.rebuilt()
+        leaked = {
+            resource: devices - recorded.get(resource, set())
+            for resource, devices in self.allocated.items()
+        }
         for container, resource in added:
             del self.pods[pod.uid][container][resource]
         self.pods = {
@@ -152,6 +181,10 @@ class NaiveDeviceManager:
         }
         self.pods = {uid: containers for uid, containers in self.pods.items() if containers}
         self.allocated = self.rebuilt()
+        if self.leaks:
+            for resource, devices in leaked.items():
+                if devices or resource not in {name for _, name in added}:
+                    self.allocated.setdefault(resource, set()).update(devices)
         if added:
             self.reuse = {}
 
