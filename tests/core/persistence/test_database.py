@@ -84,7 +84,7 @@ def test_a_list_that_could_not_be_committed_goes_along_with_the_next_commit(rig:
     assert rig.admit(pod("p1", {GPU: 1})).admitted
     assert [type(each) for each in rig.commits[-1]] == [DevicesReported, PodAdmitted]
     assert rig.report(GPU, "g0") == ""
-    assert [type(each) for each in rig.commits[-1]] == [DevicesReported]
+    assert len(rig.commits) == 1  # The database knows the list by now.
 
 
 def test_a_list_that_comes_while_another_is_committed_is_told_later() -> None:
