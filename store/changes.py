@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from simulator.core.devices import DeviceId, device_ids
+from simulator.core.plurals import counted
 from simulator.core.pods import PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import (
@@ -58,13 +59,14 @@ def _binding_line(binding: DeviceBinding) -> str:
 def reported_line(report: DevicesReported) -> str:
     """Say how many devices a plugin reported."""
     healthy = sum(device.is_healthy for device in report.devices)
-    return f"{report.resource}: {len(report.devices)} devices, {healthy} healthy"
+    return f"{report.resource}: {counted(len(report.devices), 'device')}, {healthy} healthy"
 
 
 def imported_line(imported: CheckpointImported) -> str:
     """Say what an import brought."""
     pods = len({binding.pod for binding in imported.bindings})
-    return f"{len(imported.bindings)} entries of {pods} pods, {len(imported.content)} bytes"
+    entries = counted(len(imported.bindings), "entry", "entries")
+    return f"{entries} of {counted(pods, 'pod')}, {counted(len(imported.content), 'byte')}"
 
 
 def detail_of(transition: Transition, pods: tuple[PodUid, ...]) -> str:
@@ -94,10 +96,7 @@ def held_by_another(*, device: DeviceId, resource: ResourceName, holder: PodUid)
 
 def has_other_state(node: NodeName, *, pods: int, resources: int) -> Refused:
     """Refuse an import over other state (details 16)."""
-    found = ", ".join(
-        f"{count} {noun}{'' if count == 1 else 's'}"
-        for count, noun in ((pods, "pod"), (resources, "resource"))
-    )
     return Refused(
-        f"node {node} already has other state ({found}); import with --replace to drop it"
+        f"node {node} already has other state ({counted(pods, 'pod')}, "
+        f"{counted(resources, 'resource')}); import with --replace to drop it"
     )

@@ -101,7 +101,7 @@ def list_presets(output: OutputOptions) -> None:
 
 
 @bench.command("run", epilog=example("rebind bench run quick --nodes 20 --seconds 0.1"))
-@click.argument("preset", type=click.Choice(tuple(PRESETS)))
+@click.argument("preset", type=click.Choice(tuple(PRESETS)), metavar="PRESET")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True, max=3_600),

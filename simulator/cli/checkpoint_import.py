@@ -14,6 +14,7 @@ from simulator.cli.checkpoint_files import CheckpointFile
 from simulator.core.behavior import Behavior
 from simulator.core.checkpoint.bindings import BindingsRead, read_bindings
 from simulator.core.instants import Instant
+from simulator.core.plurals import counted
 from simulator.core.transitions import CheckpointImported, NodeName, OnConflict
 from simulator.errors import ImportRefusedError
 from simulator.ports import Refused
@@ -76,7 +77,8 @@ def import_checkpoint(file: CheckpointFile, options: ImportOptions) -> None:
     trial = " (dry run)" if options.dry_run else ""
     pods = len({binding.pod for binding in read.bindings})
     click.echo(
-        f"node/{options.node} {changed}{trial}: {len(read.bindings)} bindings of {pods} pods, "
+        f"node/{options.node} {changed}{trial}: "
+        f"{counted(len(read.bindings), 'binding')} of {counted(pods, 'pod')}, "
         f"revision {outcome.revision}"
     )
 

@@ -19,15 +19,24 @@ FORMAT_TEXTS: Final = {
 }
 NOTHING: Final = "-"
 _SHORT_ITEMS_MAX: Final = 3
+_SHORT_ITEM_MAX: Final = 64
+"""Longer than the id of a MIG partition, the longest that plugins use."""
 
 
 def listed(items: Sequence[str], *, short: bool) -> str:
-    """Join items with commas; a short list names the first few and counts the rest."""
+    """Join items with commas; a short list names the first few, cut, and counts the rest."""
     if not items:
         return NOTHING
-    if short and len(items) > _SHORT_ITEMS_MAX:
-        return f"{','.join(items[:_SHORT_ITEMS_MAX])} +{len(items) - _SHORT_ITEMS_MAX}"
-    return ",".join(items)
+    if not short:
+        return ",".join(items)
+    first = ",".join(map(_cut, items[:_SHORT_ITEMS_MAX]))
+    more = len(items) - _SHORT_ITEMS_MAX
+    return f"{first} +{more}" if more > 0 else first
+
+
+def _cut(item: str) -> str:
+    """Cut an item such as a variable that lists the ids of a whole node."""
+    return item if len(item) <= _SHORT_ITEM_MAX else f"{item[: _SHORT_ITEM_MAX - 1]}…"
 
 
 def numa_text(devices: EntryDevices) -> str:

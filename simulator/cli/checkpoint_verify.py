@@ -15,8 +15,9 @@ from simulator.core.behavior import Behavior
 from simulator.core.checkpoint.bindings import read_bindings
 from simulator.core.checkpoint.findings import Finding, findings
 from simulator.core.checkpoint.parse import parse
+from simulator.core.plurals import counted
 from simulator.errors import CheckpointError, CheckpointSyntaxError, CheckpointTypeError
-from simulator.reports.text import counted, printable
+from simulator.reports.text import printable
 
 _KIND = "CheckpointVerification"
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from simulator.core.plurals import counted
 from simulator.reports.results import Row, ScenarioResult, Verdict
-from simulator.reports.text import counted
 
 _NAMED_MAX = 6
 

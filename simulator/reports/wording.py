@@ -10,8 +10,8 @@ from functools import singledispatch
 
 from simulator.core import records
 from simulator.core.devices import NO_NUMA_NODE
+from simulator.core.plurals import counted
 from simulator.core.records import Record, Stamped
-from simulator.reports.text import counted
 
 Names = Mapping[str, str]
 """Pod uid to pod name."""

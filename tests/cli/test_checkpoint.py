@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from simulator.cli.checkpoint_texts import listed
 from tests.cli.running import rebind
 
 FILES = Path(__file__).parent / "files"
@@ -61,6 +62,13 @@ def test_show_lists_devices_by_container_with_what_the_plugin_answered(a6: Path)
 
 def test_show_wide_names_every_device_with_its_node(a6: Path) -> None:
     assert "0:g0,g2 1:g1 10:g10" in rebind("checkpoint", "show", str(a6), "-o", "wide").stdout
+
+
+def test_show_cuts_a_variable_that_lists_the_ids_of_a_whole_node_and_wide_does_not() -> None:
+    variable = "VISIBLE=" + ",".join(f"gpu-{number}" for number in range(64))
+
+    assert listed([variable], short=True) == f"{variable[:63]}…"
+    assert listed([variable], short=False) == variable
 
 
 def test_show_writes_json_and_yaml_alike(a6: Path) -> None:

@@ -182,7 +182,7 @@ def test_an_entry_that_the_kubelet_cannot_decode_is_left_out_and_named() -> None
     Path("bad").write_text(bad.replace("1710597759", str(verdict["checksum"]["computed"])))
     finished = _import(file="bad")
 
-    assert finished.stdout == "node/n0 imported: 1 bindings of 1 pods, revision 1\n"
+    assert finished.stdout == "node/n0 imported: 1 binding of 1 pod, revision 1\n"
     assert finished.stderr == (
         "skipped: pod-a/main/vendor.com/gpu: a kubelet of version 1.36.2 cannot decode the "
         "plugin's response\n"
