@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: `1 pod`, `2 pods`; `many` where that is not `one` with an s."""
+    """Return a number with its noun: `1 pod`, `2 pods`; `many` if that is not `one` and s."""
     return f"{number} {one if number == 1 else many or one + 's'}"
