@@ -43,10 +43,13 @@ def _faults(document: Document, root: type[Model], cause: ValidationError) -> li
     details = cause.errors(include_url=False)
     # A list is called too short when its items are wrong; then only the items are worth telling.
     below = {detail["loc"][:depth] for detail in details for depth in range(len(detail["loc"]))}
+    # Beside an unknown key the missing one is most often that, misspelt.
+    misspelt = {detail["loc"][:-1] for detail in details if detail["type"] == "extra_forbidden"}
     found_ones = [
         _fault(document, root, detail)
         for detail in details
         if not (detail["type"] == "too_short" and detail["loc"] in below)
+        and not (detail["type"] == "missing" and detail["loc"][:-1] in misspelt)
     ]
     return sorted(found_ones, key=lambda fault: (fault.line, fault.column, fault.reason))
 

@@ -42,12 +42,14 @@ def sentences(results: Sequence[ScenarioResult]) -> tuple[str, ...]:
     same = [outcome for outcome in outcomes if outcome not in differing]
     if not outcomes:
         return ("No expectation is meant for what was run, so there is nothing to compare.",)
-    return _what_differs(len(outcomes), differing, names), _what_is_alike(differing, same, names)
+    if len(names) == 1:
+        only = f"Only the persistence {names[0]} was run, so there is nothing to compare it with."
+        by_version = _what_differs_by_version(same, "")
+        return (only, f"{by_version[0].upper()}{by_version[1:]}.") if by_version else (only,)
+    return _what_differs(len(outcomes), differing, names), _what_is_alike(differing, same)
 
 
 def _what_differs(count: int, differing: Sequence[_Outcome], names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return f"Only the persistence {names[0]} was run, so there is nothing to compare it with."
     if not differing:
         which = "the one outcome" if count == 1 else f"any of the {count} outcomes"
         return f"{_listed(names).capitalize()} do not differ in {which}."
@@ -58,9 +60,7 @@ def _what_differs(count: int, differing: Sequence[_Outcome], names: Sequence[str
     )
 
 
-def _what_is_alike(
-    differing: Sequence[_Outcome], same: Sequence[_Outcome], names: Sequence[str]
-) -> str:
+def _what_is_alike(differing: Sequence[_Outcome], same: Sequence[_Outcome]) -> str:
     if not same:
         return "No outcome is the same wherever the kubelet keeps its records."
     alike = "the kubelet of one version decides the same, wherever its records are kept"
@@ -69,14 +69,19 @@ def _what_is_alike(
         start = f"The other {other} alike: there {alike}"
     else:
         start = f"T{alike[1:]}"
-    if len(names) == 1:
-        start = "What is seen follows from the decision of the kubelet"
-    by_version = [outcome for outcome in same if outcome.differs("version")]
+    by_version = _what_differs_by_version(same, " of them")
+    return f"{start}; {by_version}." if by_version else f"{start}."
+
+
+def _what_differs_by_version(outcomes: Sequence[_Outcome], whose: str) -> str:
+    """Return a clause, empty when there is nothing to say."""
+    by_version = [outcome for outcome in outcomes if outcome.differs("version")]
     if not by_version:
-        return f"{start}."
+        return ""
     verb = "changes" if len(by_version) == 1 else "change"
     count = "one" if len(by_version) == 1 else str(len(by_version))
-    return f"{start}; {count} of them {verb} with the version: {_named(by_version)}."
+    noun = whose or (" outcome" if len(by_version) == 1 else " outcomes")
+    return f"{count}{noun} {verb} with the version: {_named(by_version)}"
 
 
 def _listed(names: Sequence[str]) -> str:

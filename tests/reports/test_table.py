@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from simulator.reports.results import (
     Cell,
@@ -40,6 +41,18 @@ def test_when_nothing_differs_the_sentences_say_so() -> None:
     assert (
         "Checkpoint and database do not differ in the one outcome. "
         "The kubelet of one version decides the same, wherever its records are kept."
+    ) in text
+
+
+def test_with_one_persistence_only_versions_are_compared() -> None:
+    columns = (Column("1.24.0", "database"), Column("1.36.2", "database"))
+    rows = tuple(Row(row.title, row.cells[1::2]) for row in (ALIKE, BY_VERSION))
+    one = replace(result(), rows=rows, runs=tuple(RunResult(column, 0, ()) for column in columns))
+    text = " ".join(table_report([one], width=100, color=False).split())
+
+    assert (
+        "Only the persistence database was run, so there is nothing to compare it with. "
+        'One outcome changes with the version: "after reboot: pod trainer".'
     ) in text
 
 

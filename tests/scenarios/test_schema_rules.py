@@ -174,6 +174,12 @@ def test_a_rule_that_is_broken_is_told(old: str, new: str, expected: str) -> Non
     assert expected in error(edited(old, new))
 
 
+def test_a_misspelt_key_is_told_as_such_and_not_as_missing() -> None:
+    told = error(edited("devices: {count", "device: {count"))
+
+    assert 'spec.plugins[0]: unknown key "device"; did you mean "devices"?' in told
+
+
 def test_a_document_that_is_no_map_is_told() -> None:
     assert error("[1, 2]\n") == "wants a map, found a list"
     assert 'the key "apiVersion" is missing' in error("kind: Scenario\n")
