@@ -86,7 +86,9 @@ def error_line(error: BaseException) -> str:
 def _message(error: BaseException) -> str:
     if isinstance(error, click.UsageError):
         command = error.ctx.command_path if error.ctx else "rebind"
-        return f"{error.format_message().removesuffix('.')}; see `{command} --help`"
+        message = error.format_message().removesuffix(".")
+        see = " See" if message.endswith("?") else "; see"
+        return f"{message}{see} `{command} --help`"
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, OSError):

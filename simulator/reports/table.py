@@ -75,7 +75,7 @@ def _legend(results: Sequence[ScenarioResult]) -> str:
         ),
     }
     used = [text for text, is_used in marks.items() if is_used]
-    return "  ".join(["A cell shows what was observed.", *used])
+    return "\n".join(["A cell shows what was observed.", *used])
 
 
 def _overview(results: Sequence[ScenarioResult]) -> Table:

@@ -246,3 +246,10 @@ def test_log_records_keep_their_fields_in_both_forms(capsys: pytest.CaptureFixtu
 def test_every_shell_has_a_completion_script() -> None:
     for shell in ("bash", "zsh", "fish"):
         assert "_REBIND_COMPLETE" in rebind("completion", shell).stdout
+
+
+def test_a_misspelt_option_is_told_with_the_one_that_was_meant() -> None:
+    finished = rebind("--hlep")
+
+    assert (finished.code, finished.stdout) == (2, "")
+    assert finished.stderr.endswith("? See `rebind --help`\n")

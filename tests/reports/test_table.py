@@ -70,6 +70,13 @@ def test_the_legend_explains_the_marks_that_are_there_and_no_others() -> None:
         assert mark not in plain
 
 
+def test_every_mark_of_the_legend_has_a_line_of_its_own() -> None:
+    lines = report(BY_VERSION, BY_PERSISTENCE, UNHELD).splitlines()
+
+    assert "!=: differs from the first persistence of the same version." in lines
+    assert "[a]: the text below the table." in lines
+
+
 def test_reason_and_message_of_a_pod_are_one_text_below_the_table() -> None:
     failed = Cell(
         Verdict.HELD,
