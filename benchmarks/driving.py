@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from benchmarks import workload
 from simulator.config import CHECKPOINT_FILE_NAME
@@ -34,12 +34,11 @@ from simulator.core.calls import (
 )
 from simulator.core.transitions import NodeName
 from simulator.ports import Committed, Outcome, Refused, Store
+from store.file_store import FileStore
 
 C = TypeVar("C")
 R = TypeVar("R")
 T = TypeVar("T")
-
-_MODE: Final = 0o600
 
 
 def drive(decision: Generator[C, R, T], answer: Callable[[C], R]) -> T:
@@ -93,9 +92,7 @@ class CheckpointAnswers:
     """
 
     def __init__(self, folder: Path, *, sync: Callable[[int], None] = os.fsync) -> None:
-        self.path = folder / CHECKPOINT_FILE_NAME
-        self._temporary = folder / f".{CHECKPOINT_FILE_NAME}"
-        self._sync = sync
+        self._files = FileStore(folder, sync=sync)
 
     def __call__(self, call: StoreCall) -> StoreReply:
         """Write or read, and return when it is done."""
@@ -103,16 +100,10 @@ class CheckpointAnswers:
             self.write(call.content)
             return Stored()
         if isinstance(call, ReadCheckpoint):
-            return CheckpointContent(self.path.read_bytes()) if self.path.exists() else Missing()
+            content = self._files.read(CHECKPOINT_FILE_NAME)
+            return Missing() if content is None else CheckpointContent(content)
         return StoreFailed(f"{type(call).__name__} is not for a file")
 
     def write(self, content: bytes) -> None:
-        """Write a temporary file, fsync it, rename it; the directory is not fsynced."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        descriptor = os.open(self._temporary, flags, _MODE)
-        try:
-            os.write(descriptor, content)
-            self._sync(descriptor)
-        finally:
-            os.close(descriptor)
-        self._temporary.rename(self.path)
+        """Replace the file."""
+        self._files.write(CHECKPOINT_FILE_NAME, content)
