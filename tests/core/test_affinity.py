@@ -37,6 +37,26 @@ def groups(aligned: str = "", unaligned: str = "", no_affinity: str = "") -> Ali
     return AlignedDevices(ids(aligned), ids(unaligned), ids(no_affinity))
 
 
+@pytest.mark.parametrize(
+    ("available", "expected"),
+    [
+        ("dev1 dev2", groups("dev2", "dev1")),
+        ("dev1 dev2 dev3 dev4", groups("dev2 dev3 dev4", "dev1")),
+    ],
+)
+def test_free_devices_by_stored_hint__TestFilterByAffinity(
+    available: str, expected: AlignedDevices
+) -> None:
+    listed = "dev1@1 dev2@1,2 dev3@2 dev4@2 dev5"
+
+    found = split(listed, "{2}", available)
+
+    assert [set(group) for group in (expected.aligned, expected.unaligned)] == [
+        set(group) for group in (found.aligned, found.unaligned)
+    ]
+    assert found.no_affinity == ()
+
+
 def test_devices_fall_into_three_groups() -> None:
     assert groups("a", "b", "c d") == split("a@0 b@1 c d@", "{0}")
 
