@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import Connection, select
 
@@ -16,6 +18,8 @@ PodRow = tuple[str, str, int, str, str, bool, int | None]
 
 Why = tuple[int, str, str]
 """Standing, reason and message."""
+
+NOTHING_BOUND: Final[frozenset[tuple[int, int]]] = frozenset()
 
 
 class PodEntry:
@@ -36,7 +40,7 @@ class PodEntry:
         self.why = why
         self.containers: list[ContainerName] = []
         self.holdings: dict[int, int] = {}
-        self.bound: set[tuple[int, int]] = set()
+        self.bound: AbstractSet[tuple[int, int]] = NOTHING_BOUND
 
     def row(self, ended: int | None = None) -> PodRow:
         """Return what can change of the pod's row."""

@@ -7,6 +7,7 @@ import copy
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 from sqlalchemy import Connection
 from sqlalchemy.engine import URL
@@ -45,6 +46,9 @@ from store.planned_imports import plan_import
 from store.planned_pods import plan_admission, plan_rejection, plan_release
 from store.retention import CHANGES_MAX, Retention
 from store.writer_lock import WriterLock
+
+GATHERED: Final = 64
+"""Transitions whose rows are written together; more of them leave the processor's cache."""
 
 
 class SqlStore:
@@ -185,13 +189,15 @@ class SqlStore:
         return outcomes
 
     def _run(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
-        """Gather rows and write them statement by statement."""
-        outcomes = [
-            # Most are admissions, and they are not to wait for the others to be told apart.
-            plan_admission(plan, one) if isinstance(one, PodAdmitted) else _planned(plan, one)
-            for one in transitions
-        ]
-        plan.flush()
+        """Gather rows and write them statement by statement, before they are cold."""
+        outcomes: list[Outcome] = []
+        for start in range(0, len(transitions), GATHERED):
+            outcomes += [
+                # Most are admissions, and they are not to wait for the others to be told apart.
+                plan_admission(plan, one) if isinstance(one, PodAdmitted) else _planned(plan, one)
+                for one in transitions[start : start + GATHERED]
+            ]
+            plan.flush()
         return outcomes
 
     def _run_one_by_one(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
