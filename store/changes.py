@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NoReturn
 
 from simulator.core.devices import DeviceId, device_ids
 from simulator.core.plurals import counted
@@ -20,6 +20,7 @@ from simulator.core.transitions import (
     ResourceRemoved,
     Transition,
 )
+from simulator.errors import StoreUnavailableError
 from simulator.ports import Refused, Standing
 
 KINDS: Final[dict[type[Transition], int]] = {
@@ -33,13 +34,46 @@ KINDS: Final[dict[type[Transition], int]] = {
 }
 """Numbers of the kinds of change; they are in databases and never change."""
 
-KIND_NAMES: Final = {number: kind.__name__ for kind, number in KINDS.items()}
-
+_KIND_NAMES: Final = {number: kind.__name__ for kind, number in KINDS.items()}
 
 STANDINGS: Final = {Standing.ADMITTED: 1, Standing.REJECTED: 2, Standing.RELEASED: 3}
 """Numbers of the standings of pods; they are in databases and never change."""
 
-STANDING_NAMES: Final = {number: standing for standing, number in STANDINGS.items()}
+_STANDINGS: Final = {number: standing for standing, number in STANDINGS.items()}
+
+
+def kind_name(number: int) -> str:
+    """Return the name of a kind of change.
+
+    Raises:
+        StoreUnavailableError: No program of this schema wrote that number.
+    """
+    name = _KIND_NAMES.get(number)
+    if name is None:
+        refuse_value("kind of change", number)
+    return name
+
+
+def standing_of(number: int) -> Standing:
+    """Return the standing of a pod.
+
+    Raises:
+        StoreUnavailableError: No program of this schema wrote that number.
+    """
+    standing = _STANDINGS.get(number)
+    if standing is None:
+        refuse_value("standing of a pod", number)
+    return standing
+
+
+def refuse_value(what: str, found: object) -> NoReturn:
+    """Refuse a value that no program of this schema can have written.
+
+    Raises:
+        StoreUnavailableError: The database is damaged.
+    """
+    reason = f"the database is damaged: {found!r} is no {what}; restore it from a copy"
+    raise StoreUnavailableError(reason)
 
 
 def bindings_line(bindings: tuple[DeviceBinding, ...]) -> str:

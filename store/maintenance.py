@@ -76,7 +76,10 @@ def examine(url: str) -> list[Finding]:
     """
     with _reading(url) as connection:
         revision = schema.revision_of(connection)
-        problems = () if revision == SCHEMA_REVISION else (f"revision {revision or 'none'}",)
+        if revision == SCHEMA_REVISION:
+            problems = tuple(f"{part} is missing" for part in schema.missing_parts(connection))
+        else:
+            problems = (f"revision {revision or 'none'}",)
         found = [Finding("schema", problems, f"revision {revision}, newest {SCHEMA_REVISION}")]
         damage = tuple(sqlite.damage(connection))
         found.append(Finding("integrity", damage, "pages and indexes"))
@@ -163,6 +166,8 @@ def _migrated(url: str) -> Iterator[Connection]:
         event.listen(engine, "begin", lambda one: one.exec_driver_sql("BEGIN IMMEDIATE"))
         try:
             with engine.connect() as connection:
+                schema.revision_of(connection)  # Another program's database is left alone.
+                connection.commit()
                 yield connection
                 connection.commit()
         except sqlite.ERRORS as error:

@@ -21,6 +21,7 @@ from simulator.core.pods import PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from store import tables as t
+from store.changes import refuse_value
 from store.live_rows import ENDED, live_holdings, live_pods
 
 SEGMENT_LENGTH: Final = HOUR
@@ -34,8 +35,17 @@ def numa_text(nodes: tuple[NumaNode, ...] | None) -> str | None:
 
 
 def numa_nodes(text: str | None) -> tuple[NumaNode, ...] | None:
-    """Return NUMA nodes from the database's text."""
-    return None if text is None else tuple(NumaNode(int(part)) for part in text.split(",") if part)
+    """Return NUMA nodes from the database's text.
+
+    Raises:
+        StoreUnavailableError: It is no such text.
+    """
+    if text is None:
+        return None
+    try:
+        return tuple(NumaNode(int(part)) for part in text.split(",") if part)
+    except ValueError:
+        refuse_value("list of NUMA nodes", text)
 
 
 DeviceFacts = tuple[int | None, str | None, str | None]

@@ -22,7 +22,7 @@ from simulator.ports import (
     ResourceSummary,
 )
 from store import tables as t
-from store.changes import KIND_NAMES, STANDING_NAMES
+from store.changes import kind_name, standing_of
 from store.live_rows import held, live_ids, live_pods, live_responses
 from store.node_entries import numa_nodes
 from store.ordering import device_order, holding_order
@@ -178,7 +178,7 @@ def all_pods(connection: Connection, node: NodeName | None) -> list[PodSummary]:
         PodSummary(
             node=row.node,
             pod=PodIdentity(row.uid, row.namespace, row.name),
-            standing=STANDING_NAMES[row.standing],
+            standing=standing_of(row.standing),
             reason=row.reason,
             message=row.message,
             devices=tuple(sorted(devices.get(row.id, ()))),
@@ -295,7 +295,7 @@ def changes(
             revision=row.revision,
             at=Instant(row.at),
             node=row.node,
-            kind=KIND_NAMES[row.kind],
+            kind=kind_name(row.kind),
             pod=row.uid,
             detail=row.detail,
         )

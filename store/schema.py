@@ -26,13 +26,31 @@ def revision_of(connection: Connection) -> str | None:
         revision = connection.scalar(text(f"SELECT version_num FROM {_VERSION_TABLE}"))  # noqa: S608  constant
     if revision is None and set(names) <= {_VERSION_TABLE}:
         return None
-    if revision is None:
+    if not revision:
         reason = (
             f"the database has tables ({', '.join(sorted(names)[:3])}), but no Rebind schema; "
             "name another database"
         )
         raise SchemaOutOfDateError(reason)
     return str(revision)
+
+
+def missing_parts(connection: Connection) -> list[str]:
+    """Return what a database of the present revision should have and has not, by name.
+
+    Without its unique index a database would take a second holder, and say nothing.
+    """
+    present = inspect(connection)
+    missing: list[str] = []
+    for table in tables.metadata.sorted_tables:
+        if not present.has_table(table.name):
+            missing.append(f"table {table.name}")
+            continue
+        columns = {column["name"] for column in present.get_columns(table.name)}
+        missing += [f"column {c}" for c in table.columns if c.name not in columns]
+        indexes = {index["name"] for index in present.get_indexes(table.name)}
+        missing += [f"index {name}" for i in table.indexes if (name := i.name) not in indexes]
+    return sorted(missing)
 
 
 def create(connection: Connection) -> None:

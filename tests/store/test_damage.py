@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
@@ -81,6 +83,72 @@ def test_spoiled_pages_are_found_when_they_are_read_and_by_the_check(tmp_path: P
         _spoil(path, page * PAGE, b"\x00" * PAGE)
     with pytest.raises(StoreUnavailableError, match="the database is damaged"):
         SqlStore(_url(tmp_path)).load(NODE)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "asked", "said"),
+    [
+        (
+            "UPDATE device SET numa_nodes = 'abc'",
+            SqlStore.devices,
+            "'abc' is no list of NUMA nodes",
+        ),
+        ("UPDATE pod SET standing = 9", SqlStore.pods, "9 is no standing of a pod"),
+        ("UPDATE change SET kind = 77", SqlStore.history, "77 is no kind of change"),
+    ],
+)
+def test_a_value_that_nobody_wrote_is_damage(
+    tmp_path: Path, spoil: str, asked: Callable[[SqlStore], object], said: str
+) -> None:
+    _filled(tmp_path)
+    with closing(SqlStore(_url(tmp_path))) as store:
+        store.writer.say(spoil)
+        with pytest.raises(StoreUnavailableError, match=f"the database is damaged: {said}"):
+            asked(store)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "problem"),
+    [
+        ("DROP INDEX uq_device_holding_one_holder", "index uq_device_holding_one_holder"),
+        ("DROP TABLE imported_checkpoint", "table imported_checkpoint"),
+        ("ALTER TABLE node RENAME COLUMN revision TO r", "column node.revision"),
+    ],
+)
+def test_the_check_names_what_is_missing_of_the_schema(
+    tmp_path: Path, spoil: str, problem: str
+) -> None:
+    """Without its unique index SQLite would take a second holder (acceptance 7)."""
+    _filled(tmp_path)
+    with closing(SqlStore(_url(tmp_path))) as store:
+        store.writer.say(spoil)
+    found = {each.subject: each.problems for each in maintenance.examine(_url(tmp_path))}
+
+    assert found["schema"] == (f"{problem} is missing",)
+
+
+def test_a_schema_without_a_revision_is_no_schema_of_ours(tmp_path: Path) -> None:
+    path = _filled(tmp_path)
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("UPDATE alembic_version SET version_num = ''")
+
+    for use in (SqlStore, maintenance.upgrade, maintenance.revision_of):
+        with pytest.raises(SchemaOutOfDateError, match="but no Rebind schema"):
+            use(_url(tmp_path))
+
+
+def test_another_programs_database_is_not_given_our_tables(tmp_path: Path) -> None:
+    path = tmp_path / "rebind.db"
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("CREATE TABLE recipes (id INTEGER)")
+    before = path.read_bytes()
+
+    for use in (SqlStore, maintenance.upgrade):
+        with pytest.raises(SchemaOutOfDateError, match=r"has tables \(recipes\)"):
+            use(_url(tmp_path))
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]
+    assert len(path.read_bytes()) == len(before)
 
 
 def test_the_check_names_dangling_rows(tmp_path: Path) -> None:
