@@ -52,6 +52,7 @@ _HINTS: Final = {
     "restore it from a copy or name another file",
 }
 _PRIMARY_CODE: Final = 0xFF
+_DRIVERS: Final = {"sqlite", "sqlite+pysqlite"}
 
 
 def parse_url(text: str) -> URL:
@@ -66,7 +67,7 @@ def parse_url(text: str) -> URL:
     except sqlalchemy.exc.ArgumentError as error:
         reason = f"{text!r} is not the URL of a database; {example}"
         raise ConfigError(reason) from error
-    if url.get_backend_name() != "sqlite" or "?" in text:
+    if url.drivername not in _DRIVERS or "?" in text or "\0" in text:
         reason = f"{text!r}: databases are kept in SQLite, without parameters; {example}"
         raise ConfigError(reason)
     return url

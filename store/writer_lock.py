@@ -7,6 +7,7 @@ ends: after a crash nobody has to clear anything.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import socket
@@ -47,9 +48,15 @@ class WriterLock:
             reason = f"database {database} is being written by {holder}; stop it and try again"
             raise WriterLockedError(reason) from error
         self.holder = f"pid {os.getpid()} on {socket.gethostname()}"
-        self._file.truncate(0)
-        self._file.write(self.holder)
-        self._file.flush()
+        try:
+            self._file.truncate(0)
+            self._file.write(self.holder)
+            self._file.flush()
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self._file.close()
+            reason = f"database {database}: cannot write {path.name}: {error.strerror}"
+            raise StoreUnavailableError(reason) from error
 
     def sign(self, writer: Writer) -> None:
         """Put the holder's name into the database."""

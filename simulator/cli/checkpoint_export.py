@@ -82,6 +82,9 @@ def _is_of(content: bytes, form: CheckpointFormat) -> bool:
 def write_file(path: Path, content: bytes, *, force: bool) -> None:
     """Write a file whole or not at all; `-` is stdout.
 
+    A link stays a link, and what is no regular file (a pipe, a device) is written to, never
+    replaced by one.
+
     Raises:
         EnvironmentProblem: The file exists and `force` is not given.
         OSError: It cannot be written.
@@ -95,6 +98,10 @@ def write_file(path: Path, content: bytes, *, force: bool) -> None:
     if path.exists() and not force:
         reason = f"{path} exists already; use --force to overwrite it"
         raise EnvironmentProblem(reason)
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+        return
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     part = Path(name)
     try:

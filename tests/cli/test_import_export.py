@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -215,3 +216,31 @@ def test_the_format_follows_the_kubelet_version() -> None:
 
     assert b'"DeviceIDs":["gpu0"]' in _export("--kubelet-version", "1.19.0")
     assert b'"DeviceIDs":{"0":["gpu0"]}' in _export("--kubelet-version", "1.20.0")
+
+
+def test_a_pipe_is_written_to_and_a_link_stays_a_link() -> None:
+    """An export replaces regular files only: a device of that name must not become a file."""
+    _import()
+    os.mkfifo("pipe")
+    Path("target").write_bytes(b"old")
+    Path("link").symlink_to("target")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        for name in ("pipe", "link"):
+            assert rebind("checkpoint", "export", "--node", "n0", "--force", name).code == 0
+        content = os.read(reader, 2**16)
+    finally:
+        os.close(reader)
+
+    assert Path("pipe").is_fifo()
+    assert Path("link").is_symlink()
+    assert content == Path("target").read_bytes() == _export()
+
+
+def test_a_folder_is_no_file_to_export_to() -> None:
+    _import()
+    Path("folder").mkdir()
+    refused = rebind("checkpoint", "export", "--node", "n0", "--force", "folder")
+
+    assert (refused.code, refused.stderr.count("\n")) == (3, 1)
+    assert "folder: Is a directory" in refused.stderr

@@ -187,8 +187,23 @@ def test_a_path_may_hold_odd_characters(tmp_path: Path) -> None:
     assert (folder / "rebind.db").exists()
 
 
+def test_a_lock_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "rebind.db-writer").symlink_to("/dev/full")
+
+    with pytest.raises(StoreUnavailableError, match=r"cannot write rebind\.db-writer"):
+        SqlStore(_url(tmp_path))
+
+
 @pytest.mark.parametrize(
-    "url", ["rebind.db", "postgresql://db.example.com/x", "sqlite:///x?a=b", "sqlite:///x?y"]
+    "url",
+    [
+        "rebind.db",
+        "postgresql://db.example.com/x",
+        "sqlite:///x?a=b",
+        "sqlite:///x?y",
+        "sqlite+aiosqlite:///x.db",
+        "sqlite:///x\0y",
+    ],
 )
 def test_a_url_of_anything_else_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match=r"write e\.g\. sqlite:///rebind\.db"):
