@@ -6,6 +6,7 @@ long as UUIDs, one environment variable and one device node in each response.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from simulator.core.allocate_response import AllocateResponse, DeviceSpec, encode
@@ -32,8 +33,12 @@ def pod(number: int) -> Pod:
     return Pod(uid, f"trainer-{number}", containers=(container,))
 
 
+@lru_cache(maxsize=1_024)
 def allocate_response(devices: tuple[DeviceId, ...]) -> bytes:
-    """Return what the plugin answers: one environment variable, a device node for each id."""
+    """Return what the plugin answers: one environment variable, a device node for each id.
+
+    The answer to the same question is kept: its encoding is the plugin's work, not the kubelet's.
+    """
     nodes = tuple(DeviceSpec(f"/dev/{each}", f"/dev/{each}", "rw") for each in devices)
     return encode(AllocateResponse(envs={"VISIBLE_DEVICES": ",".join(devices)}, devices=nodes))
 

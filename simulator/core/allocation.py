@@ -167,6 +167,9 @@ class _Picking:
             return False
         self._require_set(tier)
         count = min(self.needed, len(tier))
+        if not count:
+            self.pool.reserve(())
+            return self.needed == 0
         request = self.request
         taken = self.state.choices.take(
             tier,
