@@ -6,23 +6,31 @@ predicates (lifecycle/predicate.go).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 from simulator.core.behavior import ExtendedResourceReset
 from simulator.core.refusals import ADMITTED, Admission
 from simulator.core.resources import ResourceName
 
 
-def resets_extended_resources(reset: ExtendedResourceReset, files: Sequence[str]) -> bool:
+def listed_files(names: Iterable[str]) -> list[str]:
+    """Return what the kubelet's file store lists of a directory: no temporary files (S4.9).
+
+    Kubelet: FileStore.List (util/store).
+    """
+    return sorted(name for name in names if not name.startswith("."))
+
+
+def resets_extended_resources(reset: ExtendedResourceReset, files: Iterable[str]) -> bool:
     """Tell whether a starting kubelet sets the node's extended resources to 0 (S2.16).
 
     Args:
         reset: What the version does.
-        files: Names in the plugin directory that do not begin with a dot. The registration socket
-            is among them once it exists, and then nothing is reset (issue 126943).
+        files: Names in the plugin directory. The registration socket is among them once it exists,
+            and then nothing is reset (issue 126943).
     """
     if reset is ExtendedResourceReset.WITHOUT_CHECKPOINT:
-        return not files
+        return not listed_files(files)
     return reset is ExtendedResourceReset.ALWAYS
 
 

@@ -36,6 +36,7 @@ def test_requests_that_the_node_accounts_for__TestRemoveMissingExtendedResources
         (ExtendedResourceReset.WITHOUT_CHECKPOINT, ["kubelet_internal_checkpoint"], False),
         (ExtendedResourceReset.WITHOUT_CHECKPOINT, ["kubelet.sock"], False),
         (ExtendedResourceReset.WITHOUT_CHECKPOINT, [], True),
+        (ExtendedResourceReset.WITHOUT_CHECKPOINT, [".kubelet_internal_checkpoint1"], True),
         (ExtendedResourceReset.ALWAYS, ["kubelet_internal_checkpoint"], True),
         (ExtendedResourceReset.NEVER, [], False),
     ],

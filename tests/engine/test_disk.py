@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.core.instants import SECOND, Duration, Instant
+from simulator.core.node_resources import listed_files
 from simulator.engine.disk import NO_SPACE, WRITEBACK, Disk, Loss
 from simulator.engine.streams import RandomStreams
 
@@ -112,6 +113,23 @@ def test_after_the_writeback_time_nothing_is_lost() -> None:
     disk.cut_power(Loss.ALL, RandomStreams(0).stream("power cut"))
 
     assert disk.read(TARGET) == b"new"
+
+
+def test_files_are_written_read_listed_and_removed__TestFileStore() -> None:
+    """Dot files, which writes leave behind when they are cut, are not listed."""
+    disk = a_disk()
+    disk.put("file1", b"data1")
+    disk.put("file2", b"data2")
+    disk.put(TEMPORARY, b"half")
+    assert listed_files(disk.names()) == ["file1", "file2"]
+    assert disk.read("file1") == b"data1"
+
+    disk.put("file1", b"data3")
+    assert disk.read("file1") == b"data3"
+
+    disk.remove("file1")
+    assert disk.read("file1") is None
+    assert listed_files(disk.names()) == ["file2"]
 
 
 def test_a_full_disk_refuses_content_and_keeps_what_is_there() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from simulator.core.behavior import DisconnectMatch
 from simulator.core.endpoints import PluginOptions
 from simulator.core.instants import SECOND, Duration, after
-from simulator.core.node_resources import resets_extended_resources
+from simulator.core.node_resources import listed_files, resets_extended_resources
 from simulator.core.panics import KubeletPanic
 from simulator.core.pods import ContainerName, Pod, PodUid
 from simulator.core.refusals import Refusal
@@ -296,7 +296,7 @@ def _topology_hints(node: TraceNode, given: Json) -> Json:
 def _should_reset(node: TraceNode, given: Json) -> Json:
     """Answer as the kubelet does: a file in the directory means that nothing is reset (S2.16)."""
     del given
-    listed = [_REGISTRATION_SOCKET, *([] if node.file is None else [_CHECKPOINT])]
+    listed = listed_files([_REGISTRATION_SOCKET, *([] if node.file is None else [_CHECKPOINT])])
     reset = node.behavior.extended_resource_reset
     return {"files_listed": listed, "value": resets_extended_resources(reset, listed)}
 
