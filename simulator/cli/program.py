@@ -184,18 +184,33 @@ def run(arguments: Sequence[str]) -> int:
     settings = Settings()
     try:
         refuse_foreign_packages()
-        with program.make_context("rebind", list(arguments), obj=settings) as context:
-            program.invoke(context)
+        code = _invoke(program, arguments, settings)
         sys.stdout.flush()
-    except click.exceptions.Exit as end:
-        return end.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return failures.INTERRUPTED
     except BrokenPipeError:
-        # The reader has seen enough. What is still buffered must not fail again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_what_cannot_be_written()
         return failures.BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - the program's boundary: nothing leaves as a traceback
-        return failures.report(error, debug=settings.debug)
+        code = failures.report(error, debug=settings.debug)
+        _discard_what_cannot_be_written()
+    return code
+
+
+def _invoke(program: click.Group, arguments: Sequence[str], settings: Settings) -> int:
+    try:
+        with program.make_context("rebind", list(arguments), obj=settings) as context:
+            program.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
     return failures.FINE
+
+
+def _discard_what_cannot_be_written() -> None:
+    """Keep what is still buffered from failing again at exit, which would change the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -38,9 +38,10 @@ def test_a_stream_that_is_closed_is_no_defect(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="the system has no /dev/full")
-def test_a_full_disk_behind_a_stream_is_told_by_the_code(tmp_path: Path) -> None:
-    data = shell(f"rebind version >{FULL}", tmp_path)
-    errors = shell(f"rebind checkpoint show absent 2>{FULL}", tmp_path)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_a_stream_is_told_by_the_code(tmp_path: Path, unbuffered: str) -> None:
+    data = shell(f"rebind version >{FULL}", tmp_path, PYTHONUNBUFFERED=unbuffered)
+    errors = shell(f"rebind checkpoint show absent 2>{FULL}", tmp_path, PYTHONUNBUFFERED=unbuffered)
 
     assert (data.returncode, data.stderr) == (3, b"error: No space left on device\n")
     assert (errors.returncode, errors.stderr) == (3, b"")
