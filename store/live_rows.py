@@ -44,11 +44,13 @@ def live_holdings(node_id: int) -> Subquery:
     )
 
 
-def live_pods(node_id: int) -> CTE:
-    """Select the keys of a node's pods that are part of its state."""
+def live_pods(node_id: int | None) -> CTE:
+    """Select the keys of pods that are part of the state of their node, of one node or of all."""
+    without_devices = select(t.pod.c.id).where(_WITHOUT_DEVICES)
+    if node_id is not None:
+        without_devices = without_devices.where(t.pod.c.node_id == node_id)
     return union(
-        select(held(t.device_holding.c.pod_id, node_id=node_id).c.pod_id),
-        select(t.pod.c.id).where(t.pod.c.node_id == node_id, _WITHOUT_DEVICES),
+        select(held(t.device_holding.c.pod_id, node_id=node_id).c.pod_id), without_devices
     ).cte("live")
 
 

@@ -101,6 +101,7 @@ def recover(url: str) -> int:
         StoreError: The database itself cannot be used.
     """
     path = sqlite.file_of(sqlite.parse_url(url))
+    revision_of(url)  # Refuses a database that is not there.
     readable = 0 if path is None else inspect_log(path).readable
     with contextlib.closing(SqlStore(url, accept_loss=True)) as store:
         store.writer.move_log_into_file()
@@ -142,7 +143,7 @@ def copy_in_memory(url: str) -> Iterator[SqlStore]:
 @contextlib.contextmanager
 def _reading(url: str) -> Iterator[Connection]:
     parsed = sqlite.parse_url(url)
-    sqlite.refuse_emptied_file(parsed)
+    sqlite.refuse_unusable_file(parsed)
     try:
         engine = sqlite.connect(parsed, durability=Durability.FULL, read_only=True)
         with contextlib.closing(engine.connect()) as connection:
@@ -160,7 +161,7 @@ def _migrated(url: str) -> Iterator[Connection]:
     if path is None:
         reason = "a database in memory has no schema to look after; name one with --db"
         raise StoreUnavailableError(reason)
-    sqlite.refuse_emptied_file(parsed)
+    sqlite.refuse_unusable_file(parsed)
     with WriterLock(path):
         engine = sqlite.connect(parsed, durability=Durability.FULL, read_only=False)
         event.listen(engine, "begin", lambda one: one.exec_driver_sql("BEGIN IMMEDIATE"))

@@ -106,12 +106,15 @@ def all_nodes(connection: Connection) -> list[NodeSummary]:
         )
     booted = select(t.boot.c.node_id, t.boot.c.boot_id).order_by(t.boot.c.generation)
     boots: dict[int, str] = _pairs(connection, booted)
+    live = live_pods(None)
+    counted_pods = select(t.pod.c.node_id, func.count()).join(live, live.c.pod_id == t.pod.c.id)
+    pods: dict[int, int] = _pairs(connection, counted_pods.group_by(t.pod.c.node_id))
     summaries = [
         NodeSummary(
             node=node.name,
             revision=node.revision,
             boot_id=boots.get(node.id, ""),
-            pods=connection.scalar(select(func.count()).select_from(live_pods(node.id))) or 0,
+            pods=pods.get(node.id, 0),
             resources=tuple(sorted(resources.get(node.id, ()), key=lambda one: one.resource)),
         )
         for node in connection.execute(select(t.node)).all()
@@ -126,7 +129,7 @@ def all_devices(connection: Connection, node: NodeName | None) -> list[DeviceSum
         t.device_holding.c.device_id,
         t.device_holding.c.pod_id,
         t.device_holding.c.disputed,
-        node_id=None,
+        node_id=_key_of(connection, node),
     )
     pods = select(holding, t.pod.c.uid, t.pod.c.namespace, t.pod.c.name).join(
         t.pod, t.pod.c.id == holding.c.pod_id
@@ -164,7 +167,7 @@ def all_pods(connection: Connection, node: NodeName | None) -> list[PodSummary]:
         t.device_holding.c.pod_id,
         t.device_holding.c.device_id,
         t.resource.c.name.label("resource"),
-        node_id=None,
+        node_id=_key_of(connection, node),
     )
     counts = select(
         holding.c.pod_id, holding.c.resource, func.count(holding.c.device_id.distinct())
@@ -301,6 +304,13 @@ def changes(
         )
         for row in connection.execute(query)
     ]
+
+
+def _key_of(connection: Connection, node: NodeName | None) -> int | None:
+    """Return a node's key, 0 for an unknown one, None for all nodes."""
+    if node is None:
+        return None
+    return connection.scalar(select(t.node.c.id).where(t.node.c.name == node)) or 0
 
 
 def _pairs(connection: Connection, query: Select[Any]) -> dict[int, Any]:

@@ -26,8 +26,8 @@ from store import tables as t
 from store.sqlite import ERRORS, Writer
 
 CHANGES_MAX: Final = 500_000
-STEP_S: Final = 0.25
-"""How long a step should take at most."""
+STEP_S: Final = 0.05
+"""How long a step should take at most, in seconds: so long an admission may have to wait for it."""
 STEP_CHANGES: Final = 2_000
 STEP_CHANGES_MIN: Final = 16
 STEP_CHANGES_MAX: Final = 16_000

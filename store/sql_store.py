@@ -89,7 +89,7 @@ class SqlStore:
         self._writer_lock: WriterLock | None = None
         with contextlib.ExitStack() as undo, self._translating():
             path = sqlite.file_of(self.url)
-            sqlite.refuse_emptied_file(self.url)
+            sqlite.refuse_unusable_file(self.url)
             if path is not None and not read_only:
                 self._writer_lock = undo.enter_context(WriterLock(path))
                 sqlite.refuse_lost_commits(path, accept_loss=accept_loss)

@@ -51,6 +51,7 @@ _HINTS: Final = {
     sqlite3.SQLITE_NOTADB: "this is not a SQLite database, or its header is damaged; "
     "restore it from a copy or name another file",
 }
+_HEAD: Final = b"SQLite format 3\x00"
 _PRIMARY_CODE: Final = 0xFF
 _DRIVERS: Final = {"sqlite", "sqlite+pysqlite"}
 
@@ -83,23 +84,31 @@ def file_of(url: URL) -> Path | None:
     return None if is_memory(url) or url.database is None else Path(url.database)
 
 
-def refuse_emptied_file(url: URL) -> None:
-    """Refuse a file of no bytes: SQLite would take it for a new database and start empty.
+def refuse_unusable_file(url: URL) -> None:
+    """Refuse what is no database, before anything is made beside it.
+
+    A file of no bytes is refused too: SQLite would take it for a new database and start empty.
 
     Raises:
-        StoreUnavailableError: The file exists and has no bytes.
+        StoreUnavailableError: There is something else than a database, or nothing readable.
     """
     path = file_of(url)
+    if path is None or not path.exists():
+        return
     try:
-        emptied = path is not None and path.exists() and path.stat().st_size == 0
+        with path.open("rb") as stream:
+            head = stream.read(len(_HEAD))
     except OSError as error:
-        reason = f"database {path}: {error.strerror}"
+        reason = f"database {path}: {error.strerror}; name a database with --db"
         raise StoreUnavailableError(reason) from error
-    if emptied:
+    if not head:
         reason = (
             f"database {path}: the file has no bytes, so what it held is gone; "
             "restore it from a copy, or delete it to begin with an empty database"
         )
+        raise StoreUnavailableError(reason)
+    if head != _HEAD:
+        reason = f"database {path}: {_HINTS[sqlite3.SQLITE_NOTADB]}"
         raise StoreUnavailableError(reason)
 
 

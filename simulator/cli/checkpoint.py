@@ -17,7 +17,7 @@ from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.lists import Listed
 from simulator.cli.output import OutputOptions, output_options
-from simulator.cli.store_options import db_option
+from simulator.cli.store_options import NewNodeName, db_option
 from simulator.config import DEFAULT_KUBELET_VERSION
 from simulator.core.behavior import Behavior, CheckpointFormat
 from simulator.core.checkpoint.differences import differences
@@ -120,7 +120,13 @@ def diff(
     ),
 )
 @click.argument("file", type=_FILE)
-@click.option("--node", required=True, metavar="NODE", help="The node whose state it becomes.")
+@click.option(
+    "--node",
+    type=NewNodeName(),
+    required=True,
+    metavar="NODE",
+    help="The node whose state it becomes.",
+)
 @db_option
 @click.option(
     "--on-conflict",
@@ -152,7 +158,7 @@ def diff(
 def import_(  # noqa: PLR0913 - one parameter for each option
     *,
     file: Path,
-    node: str,
+    node: NodeName,
     db: str,
     on_conflict: str,
     replace: bool,
@@ -175,7 +181,7 @@ def import_(  # noqa: PLR0913 - one parameter for each option
         return
     options = ImportOptions(
         db=db,
-        node=NodeName(node),
+        node=node,
         behavior=kubelet_version[0],
         on_conflict=OnConflict(on_conflict),
         replace=replace,

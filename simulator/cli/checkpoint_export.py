@@ -98,7 +98,13 @@ def write_file(path: Path, content: bytes, *, force: bool) -> None:
     if path.exists() and not force:
         reason = f"{path} exists already; use --force to overwrite it"
         raise EnvironmentProblem(reason)
-    path = path.resolve()
+    try:
+        _replace(path.resolve(), content)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _replace(path: Path, content: bytes) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(content)
         return

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import click
+from typing_extensions import override
 
 from simulator.config import DEFAULT_DATABASE_URL
+from simulator.core.transitions import NodeName
 
 F = TypeVar("F", bound=Callable[..., object])
+
+_NODE_NAME_MAX: Final = 253
+_NODE_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", re.ASCII)
+
+
+class NewNodeName(click.ParamType[NodeName]):
+    """The name of a node that may be made: a DNS-1123 name, as Kubernetes demands."""
+
+    name = "node"
+
+    @override
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> NodeName:
+        text = str(value)
+        if len(text) > _NODE_NAME_MAX or not _NODE_NAME.fullmatch(text):
+            reason = (
+                f"{text[:_NODE_NAME_MAX]!r} is no name for a node; write lower-case letters, "
+                "digits, '-' and '.', e.g. n0"
+            )
+            self.fail(reason, param, ctx)
+        return NodeName(text)
 
 
 def db_option(command: F) -> F:

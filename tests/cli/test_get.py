@@ -260,6 +260,8 @@ def test_recover_changes_nothing_in_a_sound_database() -> None:
 
     assert rebind("db", "recover").stdout.startswith("recovered; 0 commits")
     assert rebind("get", "bindings").stdout == before
+    assert rebind("db", "recover", "--db", "sqlite:///nowhere.db").code == 3
+    assert not Path("nowhere.db").exists()
 
 
 def test_several_resources_are_listed_by_name() -> None:

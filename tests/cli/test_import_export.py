@@ -198,7 +198,22 @@ def test_export_never_overwrites_by_itself() -> None:
     assert refused.code == 3
     assert refused.stderr == "error: out exists already; use --force to overwrite it\n"
     assert Path("out").read_text() == "mine"
-    assert rebind("checkpoint", "export", "--node", "n0", "nowhere/out").code == 3
+    for target in ("nowhere/out", "folder"):
+        Path("folder").mkdir(exist_ok=True)
+        failed = rebind("checkpoint", "export", "--node", "n0", "--force", target)
+
+        assert failed.code == 3
+        assert failed.stderr.startswith(f"error: {target}: ")
+    assert not [path for path in Path().iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("name", ["", "N0", "a b", "-a", "a" * 254, "ü"])
+def test_a_node_must_have_a_name_that_kubernetes_allows(name: str) -> None:
+    refused = rebind("checkpoint", "import", "kubelet_internal_checkpoint", f"--node={name}")
+
+    assert refused.code == 2
+    assert "is no name for a node" in refused.stderr
+    assert not Path("rebind.db").exists()
 
 
 def test_export_of_an_unknown_node_is_refused() -> None:

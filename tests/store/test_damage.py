@@ -170,6 +170,15 @@ def test_a_missing_database_is_made_by_a_writer_and_refused_to_a_reader(tmp_path
     SqlStore(_url(tmp_path), read_only=True).close()
 
 
+def test_a_folder_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "rebind.db").mkdir()
+    for read_only in (True, False):
+        with pytest.raises(StoreUnavailableError, match="Is a directory; name a database with"):
+            SqlStore(_url(tmp_path), read_only=read_only)
+
+    assert [each.name for each in tmp_path.iterdir()] == ["rebind.db"]
+
+
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailableError, match="No such file or directory"):
         SqlStore(f"sqlite:///{tmp_path}/nowhere/rebind.db")

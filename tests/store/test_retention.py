@@ -146,7 +146,7 @@ def test_r93_a_backlog_of_640000_changes_drains_in_short_steps(tmp_path: Path) -
 def test_r93_a_slow_step_halves_the_next_one_and_a_quick_one_doubles_it(
     store: SqlStore,
 ) -> None:
-    took = iter([0.0, 2 * STEP_S, 10.0, 10.1, 20.0, 20.0 + STEP_S / 2])
+    took = iter([0.0, 2 * STEP_S, 10.0, 10.0 + 0.8 * STEP_S, 20.0, 20.0 + STEP_S / 2])
     work = Retention(store.writer, changes_max=30, clock=lambda: next(took))
     sizes = [work.step_changes]
     for _ in range(3):
