@@ -138,7 +138,7 @@ SWITCHES: Final[tuple[Switch, ...]] = (
         _from("1.36.0", "appendix C 12 [?]", value=False),
     )),
     Switch("reuse_into_missing_set_crashes", "1.20.2 list 9", first=True, changes=(
-        _from("1.26.0", "PR 113021", value=False),
+        _from("1.26.0", "PR 113021 [?]", value=False),
     )),
     Switch("rebuild_during_preference_crashes", "R107", first=True, changes=(
         _from("1.29.0", "PR 119561 [?]", value=False),
