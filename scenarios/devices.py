@@ -80,6 +80,10 @@ class DeviceList(Model):
         start = self.prefix if self.prefix is not None else prefix
         return [f"{start}{index}" for index in range(self.count or 0)]
 
+    def ids_of(self, plugin: str) -> tuple[str, ...]:
+        """Return the ids of the devices; the plugin's name begins those that `count` makes."""
+        return tuple(self._ids(f"{plugin}-"))
+
     def devices(self, *, plugin: str, numa_nodes: int) -> tuple[Device, ...]:
         """Return the devices that the plugin reports.
 
@@ -102,7 +106,7 @@ class DeviceList(Model):
                 "Unhealthy" if device in self.unhealthy else HEALTHY,
                 _topology(self.numa, index, numa_nodes),
             )
-            for index, device in enumerate(self._ids(f"{plugin}-"))
+            for index, device in enumerate(self.ids_of(plugin))
         )
 
 

@@ -39,6 +39,8 @@ _INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}", re.ASCII)
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
 _LEADING_ZERO: Final = re.compile(r"[-+]?0[0-9]+", re.ASCII)
 _NUMBER_MAX: Final = 40
+_CONTROL: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What YAML calls not printable."""
 _WORDS: Final[dict[str, Scalar]] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
@@ -198,8 +200,14 @@ def read_documents(
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as cause:
-        reason = f"the file is not UTF-8: byte {cause.start} cannot be read"
-        raise error(reason, path=path, line=1 + content.count(b"\n", 0, cause.start)) from cause
+        before = cause.object[: cause.start].decode()
+        at = len(content) - len(cause.object) + cause.start
+        reason = f"the file is not UTF-8: byte {at} cannot be read"
+        raise _error_behind(before, reason, path, error) from cause
+    control = _CONTROL.search(text)
+    if control is not None:
+        reason = f"the character {printable(control[0])} cannot stand in a file; write an escape"
+        raise _error_behind(text[: control.start()], reason, path, error)
     try:
         hidden = hide_parameters(_without_tabs_of_json(text))
     except ValueError as cause:
@@ -214,6 +222,12 @@ def read_documents(
         for root in roots
         if not (isinstance(root, ScalarNode) and root.unquoted and not root.text)
     ]
+
+
+def _error_behind(before: str, reason: str, path: str, error: type[InputError]) -> InputError:
+    """Return the error about what follows a part of the text."""
+    line, last = before.count("\n"), before.rpartition("\n")[2]
+    return error(reason, path=path, line=line + 1, column=len(last) + 1)
 
 
 def _without_tabs_of_json(text: str) -> str:

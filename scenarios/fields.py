@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 from scenarios.phrases import found
 from scenarios.versions import VersionSelector, parse_selector
 from simulator.config import API_VERSION
-from simulator.core.instants import Duration, parse_duration
+from simulator.core.instants import HOUR, Duration, format_duration, parse_duration
 from simulator.core.kubelet_version import parse_version
 from simulator.core.resources import ResourceName, is_extended_resource_name
 from simulator.errors import ConfigError
@@ -24,6 +24,8 @@ ItemT = TypeVar("ItemT")
 
 _DNS_1123: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 _DEVICE_ID_MAX: Final = 256
+DURATION_MAX: Final = Duration(720 * HOUR)
+"""Longest span that a scenario can name, and longest run: nodes do something all the time."""
 
 
 class Model(BaseModel):
@@ -58,6 +60,11 @@ def _duration(value: object) -> Duration:
     span = parse_duration(value)
     if span < 0:
         reason = f"wants {wanted}, found a negative one"
+        raise ValueError(reason)
+    if span > DURATION_MAX:
+        reason = (
+            f"wants a duration of at most {format_duration(DURATION_MAX)}, found {found(value)}"
+        )
         raise ValueError(reason)
     return span
 

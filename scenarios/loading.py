@@ -12,6 +12,7 @@ from scenarios.documents import (
     Document,
     MapNode,
     Path,
+    Place,
     ScalarNode,
     read_documents,
 )
@@ -44,6 +45,7 @@ class LoadedScenario:
         pods: From the manifests, in order.
         actions: What the steps do, in order.
         parameters: Names of the parameters that its files have.
+        step_places: Where each step stands in the file.
     """
 
     path: str
@@ -52,11 +54,19 @@ class LoadedScenario:
     pods: tuple[PodSpec, ...]
     actions: tuple[Action, ...]
     parameters: frozenset[str]
+    step_places: tuple[Place, ...]
 
     @property
     def name(self) -> str:
         """The scenario's name."""
         return self.scenario.metadata.name
+
+    def step_fault(self, index: int, reason: str) -> ScenarioError:
+        """Return the error that says `reason` about a step, with its place."""
+        place, path = self.step_places[index], ("spec", "steps", index)
+        return ScenarioError(
+            say(path, reason), path=self.path, line=place.line, column=place.column
+        )
 
     def combinations(self, narrowing: Narrowing) -> tuple[Combination, ...]:
         """Return the runs that the command line leaves."""
@@ -120,8 +130,8 @@ class _Loader:
         scenario = read_model(self._document, Scenario)
         nodes = tuple(self._node(index, node) for index, node in enumerate(scenario.spec.nodes))
         pods = self._pods(scenario)
-        known = [pod.name for node in scenario.spec.nodes for pod in node.pods]
-        check_references(self._document, scenario, [*(pod.name for pod in pods), *known])
+        known = [pod for node in nodes for pod in node.pods]
+        check_references(self._document, scenario, [pod.pod for pod in pods], known)
         surroundings = ScenarioSurroundings(scenario.spec, self._replacements(scenario))
         return LoadedScenario(
             path=self._document.path,
@@ -130,6 +140,10 @@ class _Loader:
             pods=pods,
             actions=tuple(step.action.engine_action(surroundings) for step in scenario.spec.steps),
             parameters=frozenset(self._parameters),
+            step_places=tuple(
+                self._document.place(("spec", "steps", index))
+                for index in range(len(scenario.spec.steps))
+            ),
         )
 
     def _replacements(self, scenario: Scenario) -> dict[str, bytes]:

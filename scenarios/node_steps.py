@@ -43,6 +43,11 @@ class Downtime(NodeAction):
     downtime: GoDuration = Duration(0)
     """Time from the stop to the start."""
 
+    @property
+    @override
+    def span(self) -> Duration:
+        return self.downtime
+
 
 class RestartKubelet(Downtime):
     """Stop and start the kubelet; containers run on. Done when its first batch was handled."""

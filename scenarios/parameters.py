@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from scenarios.phrases import nearest
 from simulator.errors import ScenarioError
 
 _PARAMETER: Final = re.compile(r"\$\$\{|\$\{[^}\n]*\}")
@@ -38,6 +39,20 @@ def read_settings(settings: Iterable[str]) -> dict[str, str]:
             raise ScenarioError(reason)
         values[name] = value
     return values
+
+
+def check_settings(settings: Mapping[str, str], known: Iterable[Iterable[str]]) -> None:
+    """Check that every setting is a parameter of some scenario.
+
+    Raises:
+        ScenarioError: One is not.
+    """
+    parameters = sorted({name for names in known for name in names})
+    for name in settings:
+        if name not in parameters:
+            there = nearest(name, parameters) if parameters else "; the scenario has none"
+            reason = f"--set {name}: no such parameter{there}"
+            raise ScenarioError(reason)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing_extensions import override
 from scenarios.devices import DeviceList
 from scenarios.fields import GoDuration, Name
 from scenarios.surroundings import ActionModel, Surroundings
+from simulator.core.instants import Duration
 from simulator.core.transitions import NodeName
 from simulator.engine import actions
 
@@ -142,6 +143,11 @@ class Advance(ActionModel):
 
     duration: GoDuration
     """How much."""
+
+    @property
+    @override
+    def span(self) -> Duration:
+        return self.duration
 
     @override
     def engine_action(self, surroundings: Surroundings) -> actions.Action:

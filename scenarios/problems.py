@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, TypeVar
 
 from pydantic import ValidationError
@@ -15,6 +16,7 @@ from simulator.errors import InputError
 
 M = TypeVar("M", bound=Model)
 
+_QUOTED: Final = re.compile("'([^']*)'")
 _KEY: Final = "[key]"
 """How pydantic marks that a key, not its value, is wrong."""
 _WANTED: Final = {
@@ -25,6 +27,12 @@ _WANTED: Final = {
     "dict_type": "a map",
     "model_type": "a map",
 }
+_BOUNDS: Final = {
+    "greater_than_equal": ("ge", "at least"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
+_LENGTHS: Final = {"too_short": ("min_length", "at least"), "too_long": ("max_length", "at most")}
 
 
 def read_model(document: Document, model: type[M]) -> M:
@@ -92,9 +100,19 @@ def _reason(root: type[Model], path: Path, detail: ErrorDetails) -> str:
         quotes = kind == "string_type" and isinstance(value, int | float)
         hint = "; put it in quotes" if quotes else ""
         return f"wants {_WANTED[kind]}, found {found(value)}{hint}"
+    limits = detail.get("ctx", {})
+    if kind in _BOUNDS:
+        name, words = _BOUNDS[kind]
+        return f"wants {words} {limits[name]}, found {found(value)}"
+    if kind in _LENGTHS:
+        name, words = _LENGTHS[kind]
+        items = "item" if limits[name] == 1 else "items"
+        return f"wants {words} {limits[name]} {items}, found {limits['actual_length']}"
     entry = entry_at(root, path)
-    if kind == "literal_error" and entry is not None and entry.kind.allowed:
-        return f"{found(value)} is not allowed here{nearest(str(value), entry.kind.allowed)}"
+    if kind == "literal_error":
+        named = _QUOTED.findall(limits["expected"])
+        allowed = (entry.kind.allowed if entry is not None else ()) or named
+        return f"{found(value)} is not allowed here{nearest(str(value), allowed)}"
     return f"{detail['msg'][:1].lower()}{detail['msg'][1:]}, found {found(value)}"
 
 

@@ -2,34 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from scenarios import node_steps, pod_steps
+from scenarios.devices import DeviceList
 from scenarios.documents import Document, Path
 from scenarios.matrix import combinations, selects
 from scenarios.phrases import nearest
 from scenarios.problems import say
 from scenarios.schema import Scenario
+from simulator.core.pods import Pod
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names that a scenario declares."""
+    """The names that a scenario declares.
+
+    Attributes:
+        containers: Each pod's.
+        described: The pods that have a manifest in `spec.pods`.
+    """
 
     nodes: tuple[str, ...]
     plugins: tuple[str, ...]
-    pods: tuple[str, ...]
+    containers: Mapping[str, Sequence[str]]
+    described: AbstractSet[str]
     steps: tuple[str, ...]
 
+    @property
+    def pods(self) -> Iterable[str]:
+        """The pods, those of checkpoints too."""
+        return self.containers
 
-def check_references(document: Document, scenario: Scenario, pods: Sequence[str]) -> None:
+
+def check_references(
+    document: Document, scenario: Scenario, pods: Sequence[Pod], known: Sequence[Pod]
+) -> None:
     """Check all names of a scenario.
 
     Args:
         document: Where they stand.
         scenario: The scenario.
-        pods: Names of the pods of its manifests and checkpoints, in order.
+        pods: Those of its manifests.
+        known: Those of its nodes' checkpoints.
 
     Raises:
         ScenarioError: A name is unknown or used twice, or a row is meant for no combination.
@@ -38,7 +55,11 @@ def check_references(document: Document, scenario: Scenario, pods: Sequence[str]
     names = Names(
         tuple(node.name for node in spec.nodes),
         tuple(plugin.name for plugin in spec.plugins),
-        tuple(pods),
+        {
+            pod.name: [one.name for one in (*pod.init_containers, *pod.containers)]
+            for pod in (*pods, *known)
+        },
+        {pod.name for pod in pods},
         tuple(step.name for step in spec.steps),
     )
     _Check(document, names).run(scenario)
@@ -55,6 +76,7 @@ class _Check:
         self._unique("nodes", self._names.nodes)
         self._unique("plugins", self._names.plugins)
         self._unique("steps", self._names.steps)
+        self._known_pods(scenario)
         self._plugins(scenario)
         self._steps(scenario)
         self._expectations(scenario)
@@ -64,6 +86,27 @@ class _Check:
             if name in names[:index]:
                 path = ("spec", key, index, "name")
                 raise self._document.fault(path, say(path, f'a second one of the name "{name}"'))
+
+    def _known_pods(self, scenario: Scenario) -> None:
+        """Check that the pods of the nodes' checkpoints have names and uids of their own."""
+        names, uids = {*self._names.described}, set[str]()
+        for index, node in enumerate(scenario.spec.nodes):
+            for number, pod in enumerate(node.pods):
+                path: Path = ("spec", "nodes", index, "pods", number)
+                for key, value, taken in (("name", pod.name, names), ("uid", pod.uid, uids)):
+                    if value in taken:
+                        reason = f'a second pod of the {key} "{value}"'
+                        raise self._document.fault((*path, key), say((*path, key), reason))
+                    taken.add(value)
+
+    def _devices(self, path: Path, plugin: str, devices: DeviceList | None) -> None:
+        """Check that what is reported as unhealthy is reported."""
+        if devices is not None and devices.unhealthy:
+            known = dict.fromkeys(devices.ids_of(plugin))
+            for index, device in enumerate(devices.unhealthy):
+                if device not in known:
+                    where = (*path, "unhealthy", index)
+                    self._known(where, device, "device in this list named", known)
 
     def _known(self, path: Path, name: str | None, what: str, known: Iterable[str]) -> None:
         names = tuple(known)
@@ -79,7 +122,10 @@ class _Check:
 
     def _plugins(self, scenario: Scenario) -> None:
         for index, plugin in enumerate(scenario.spec.plugins):
-            self._node(("spec", "plugins", index, "node"), plugin.node)
+            path: Path = ("spec", "plugins", index)
+            self._node((*path, "node"), plugin.node)
+            self._devices((*path, "devices"), plugin.name, plugin.devices)
+            self._devices((*path, "devicesAfterReboot"), plugin.name, plugin.devices_after_reboot)
         for index, pod in enumerate(scenario.spec.pods):
             path = ("spec", "pods", index, "node")
             self._known(path, pod.node, "node", self._names.nodes)
@@ -101,8 +147,13 @@ class _Check:
                     self._known((*where, "name"), action.name, "pod", self._names.pods)
                 case pod_steps.RestartContainer() as action:
                     self._known((*where, "pod"), action.pod, "pod", self._names.pods)
+                    containers = self._names.containers[action.pod]
+                    what = f'container of pod "{action.pod}" named'
+                    self._known((*where, "container"), action.container, what, containers)
                 case pod_steps.PluginAction() as action:
                     self._known((*where, "name"), action.name, "plugin", self._names.plugins)
+                    if isinstance(action, pod_steps.ReportDevices):
+                        self._devices((*where, "devices"), action.name, action.devices)
 
     def _expectations(self, scenario: Scenario) -> None:
         runs = combinations(scenario.spec)

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Final
 
+from scenarios.fields import DURATION_MAX
 from scenarios.judging import Cast, Judge, StepProgress
 from scenarios.loading import LoadedScenario
 from scenarios.matrix import Combination, Narrowing
 from scenarios.rows import TableRow, table_rows
 from scenarios.view import Run
 from simulator.core.behavior import Readmission
-from simulator.core.instants import HOUR, Instant, after
+from simulator.core.instants import HOUR, Instant, after, format_duration
 from simulator.core.transitions import NodeName
 from simulator.engine.spec import SimulationSpec
 from simulator.errors import ScenarioError
@@ -22,7 +23,7 @@ StartRun = Callable[[SimulationSpec], AbstractContextManager[Run]]
 """Builds a simulated cluster, and lets go of what it holds at the end."""
 
 STALL: Final = HOUR
-"""A step that is not done so long after the last one began is given up."""
+"""A step that is not done so long after all should have been by their own words is given up."""
 SOURCE_ANNOTATION: Final = "rebind.internal/source"
 
 
@@ -83,7 +84,8 @@ class _Stage:
         self._steps = loaded.scenario.spec.steps
         self._actions = loaded.actions
         self._run = run
-        self._path = loaded.path
+        self._fault = loaded.step_fault
+        self._expected_end = Instant(0)
         self._progress = {step.name: StepProgress() for step in self._steps}
         cast = _cast(loaded)
         self.judges = [Judge(row, row.meant[column], cast, self._progress) for row in rows]
@@ -134,11 +136,23 @@ class _Stage:
         progress = self._progress[step.name]
         progress.began = self._run.now
         progress.first_record = len(self._run.records)
+        end = after(self._run.now, step.action.span)
+        self._check_time(index, end)
+        self._expected_end = max(self._expected_end, end)
         try:
             self._run.perform(self._actions[index], step.name)
         except ScenarioError as error:
             reason = f'the step "{step.name}" cannot be done: {error.reason}'
-            raise ScenarioError(reason, path=self._path) from error
+            raise self._fault(index, reason) from error
+
+    def _check_time(self, index: int, at: Instant) -> None:
+        if at > DURATION_MAX:
+            longest = format_duration(DURATION_MAX)
+            reason = (
+                f'the step "{self._steps[index].name}" would go on until {format_duration(at)} '
+                f"of virtual time; a run lasts {longest} at most"
+            )
+            raise self._fault(index, reason)
 
     def _next_at(self) -> Instant | None:
         """Return the next instant at which something is due; None when the run is over."""
@@ -154,13 +168,15 @@ class _Stage:
     def _planned(self) -> list[Instant]:
         """Return when rows and steps are due, whatever becomes of the steps under way."""
         rows = (judge.next_at() for judge in self.judges)
-        steps = (self._due(index) for index in range(len(self._steps)))
-        return [at for at in (*rows, *steps) if at is not None]
+        steps = {index: self._due(index) for index in range(len(self._steps))}
+        for index, due in steps.items():
+            if due is not None:
+                self._check_time(index, due)
+        return [at for at in (*rows, *steps.values()) if at is not None]
 
     def _is_close(self, at: Instant) -> bool:
-        """Tell whether `at` is not too long after the last step began."""
-        begun = [one.began for one in self._progress.values() if one.began is not None]
-        return at <= after(max(begun, default=Instant(0)), STALL)
+        """Tell whether `at` is not too long after the steps under way should have been done."""
+        return at <= after(self._expected_end, STALL)
 
 
 def _cast(loaded: LoadedScenario) -> Cast:

@@ -26,6 +26,8 @@ from simulator.engine.spec import PluginLatency
 
 NODES_MAX = 64
 """Most nodes of one scenario."""
+SEED_MAX = 2**63 - 1
+"""Largest seed."""
 
 
 def _listed(value: object) -> object:
@@ -160,7 +162,7 @@ class Spec(Model):
     """Extra time that every fsync takes."""
     choice: Literal["sorted", "random"] = "sorted"
     """How devices are picked where the kubelet's order is random."""
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    seed: Annotated[int, Field(ge=0, le=SEED_MAX)] = 0
     """Start of every random stream of the run."""
     nodes: Annotated[Items[Node], Field(min_length=1, max_length=NODES_MAX)]
     """The nodes."""

@@ -8,6 +8,7 @@ from typing import Protocol
 from scenarios.devices import DeviceList
 from scenarios.fields import Model
 from simulator.core.devices import Device
+from simulator.core.instants import Duration
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
 
@@ -30,6 +31,11 @@ class Surroundings(Protocol):
 
 class ActionModel(Model):
     """One action of a step."""
+
+    @property
+    def span(self) -> Duration:
+        """How long it takes by its own words; 0 where that is up to the cluster."""
+        return Duration(0)
 
     @abstractmethod
     def engine_action(self, surroundings: Surroundings) -> Action:

@@ -17,9 +17,10 @@ from rich.progress import Progress
 from scenarios.builtin import builtin_names, find_file
 from scenarios.loading import LoadedScenario, load_scenarios
 from scenarios.matrix import Combination, Narrowing
-from scenarios.parameters import read_settings
+from scenarios.parameters import check_settings, read_settings
 from scenarios.phrases import nearest
 from scenarios.replay import replay as replay_scenario
+from scenarios.schema import SEED_MAX
 from scenarios.variants import Persistence, parse_persistence
 from simulator.assembly import simulated
 from simulator.cli.examples import example
@@ -28,7 +29,6 @@ from simulator.cli.lists import Listed
 from simulator.core.behavior import Readmission
 from simulator.core.kubelet_version import parse_version
 from simulator.core.switches import behavior_for
-from simulator.errors import ScenarioError
 from simulator.reports.documents import json_report
 from simulator.reports.junit import junit
 from simulator.reports.results import ScenarioResult
@@ -89,7 +89,12 @@ def _readmission(text: str) -> Readmission:
     type=Listed("POLICY,...", _readmission),
     help="upstream, pinned, reassign or wait, in place of the scenario's own.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed in place of the scenario's own.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=SEED_MAX),
+    metavar="NUMBER",
+    help="Seed in place of the scenario's own.",
+)
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Value of a parameter."
 )
@@ -160,12 +165,7 @@ def _load_all(choice: Choice) -> list[LoadedScenario]:
         for name in choice.names
         for scenario in load_scenarios(find_file(name), choice.settings)
     ]
-    parameters = sorted({name for scenario in loaded for name in scenario.parameters})
-    for name in choice.settings:
-        if name not in parameters:
-            there = nearest(name, parameters) if parameters else "; the scenario has none"
-            reason = f"--set {name}: no such parameter{there}"
-            raise ScenarioError(reason)
+    check_settings(choice.settings, (scenario.parameters for scenario in loaded))
     return loaded
 
 

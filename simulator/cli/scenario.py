@@ -10,7 +10,7 @@ import click
 from scenarios.builtin import builtin_names, find_file
 from scenarios.loading import LoadedScenario, load_scenarios
 from scenarios.matrix import Narrowing
-from scenarios.parameters import read_settings
+from scenarios.parameters import check_settings, read_settings
 from scenarios.replay import SOURCE_ANNOTATION
 from simulator.cli.examples import example
 from simulator.cli.failures import INVALID, error_line
@@ -122,6 +122,7 @@ def show(name: str) -> None:
 def validate(context: click.Context, names: tuple[str, ...], settings: tuple[str, ...]) -> None:
     """Check scenario files without running them."""
     values = read_settings(settings)
+    parameters: list[frozenset[str]] = []
     failed = False
     for name in names:
         try:
@@ -130,9 +131,11 @@ def validate(context: click.Context, names: tuple[str, ...], settings: tuple[str
             click.echo(error_line(error), err=True)
             failed = True
             continue
+        parameters += [one.parameters for one in loaded]
         for one in loaded:
             runs, rows = len(one.combinations(Narrowing())), len(one.scenario.spec.expect)
             found = f"{one.name} is valid, {runs} runs, {rows} expectations"
             click.echo(printable(f"{name}: {found}"))
     if failed:
         context.exit(INVALID)
+    check_settings(values, parameters)

@@ -90,6 +90,7 @@ def test_a_file_that_is_not_there_is_exit_code_3(tmp_path: Path) -> None:
         ((REBOOT, "--set", "DEVICES"), "--set DEVICES: write NAME=value"),
         ((REBOOT, "--set", "DEVICES=4"), "--set DEVICES: no such parameter"),
         ((REBOOT, "--update-transcripts", "--seed", "1"), "--update-transcripts wants whole"),
+        ((REBOOT, "--seed", str(2**63)), "is not in the range"),
     ],
 )
 def test_wrong_use_is_exit_code_2_in_one_line(arguments: tuple[str, ...], expected: str) -> None:
@@ -188,6 +189,13 @@ def test_scenarios_are_listed_shown_and_checked(scenario: Path) -> None:
         f"{scenario}: example is valid, 4 runs, 2 expectations",
         f"{REBOOT}: {REBOOT} is valid, 6 runs, 7 expectations",
     ]
+
+
+def test_a_check_refuses_a_setting_that_is_no_parameter(scenario: Path) -> None:
+    finished = rebind("scenario", "validate", str(scenario), "--set", "DEVICES=4")
+
+    assert finished.code == 2
+    assert finished.stderr == "error: --set DEVICES: no such parameter; the scenario has none\n"
 
 
 def test_a_check_goes_on_after_a_fault(tmp_path: Path, scenario: Path) -> None:

@@ -104,14 +104,24 @@ def test_what_is_not_supported_is_an_error_at_its_place(text: str, expected: str
 
 def test_what_is_not_yaml_is_an_error_with_line_and_column() -> None:
     assert error("a: [1, 2\nb: 3\n").startswith("file.yaml:2:2: this is not YAML or JSON: ")
-    assert error("a: \x01\n").startswith("file.yaml: this is not YAML or JSON: ")
+    assert error("é: \x01\n") == (
+        "file.yaml:1:4: the character \\x01 cannot stand in a file; write an escape"
+    )
 
 
-def test_what_is_not_utf8_is_an_error_with_the_line() -> None:
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b"a: 1\nb: \xff\n", "2:4: the file is not UTF-8: byte 8 cannot be read"),
+        (b"\xef\xbb\xbf\xc3\xa9: \xe9", "1:4: the file is not UTF-8: byte 7 cannot be read"),
+        ("a".encode("utf-16"), "1:1: the file is not UTF-8: byte 0 cannot be read"),
+    ],
+)
+def test_what_is_not_utf8_is_an_error_at_its_place(content: bytes, place: str) -> None:
     with pytest.raises(ScenarioError) as caught:
-        read_documents(b"a: 1\nb: \xff\n", "file.yaml")
+        read_documents(content, "file.yaml")
 
-    assert str(caught.value) == "file.yaml:2: the file is not UTF-8: byte 8 cannot be read"
+    assert str(caught.value) == f"file.yaml:{place}"
 
 
 def test_a_file_that_is_too_big_is_not_parsed() -> None:

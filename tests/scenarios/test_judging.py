@@ -156,6 +156,45 @@ def test_a_step_that_is_never_done_breaks_the_rows_that_wait_for_it() -> None:
     assert found.problem == 'the step "admit" was never done'
 
 
+@pytest.mark.parametrize(
+    "slow",
+    ["advance: {duration: 30h}", "rebootNode: {downtime: 30h}", "restartKubelet: {downtime: 30h}"],
+)
+def test_a_step_is_given_the_time_that_it_names(slow: str) -> None:
+    steps = (
+        f"  steps:\n  - {{name: slow, {slow}}}\n  - {{name: then, startPlugin: {{name: gpu}}}}\n"
+    )
+
+    assert verdict("after: then, plugin: gpu, registered: true", steps=steps) is Verdict.HELD
+
+
+def test_a_run_that_would_go_on_for_too_long_is_refused_at_its_step() -> None:
+    steps = (
+        "  steps:\n  - {name: one, advance: {duration: 700h}}\n"
+        "  - {name: two, advance: {duration: 100h}}\n"
+    )
+
+    with pytest.raises(ScenarioError) as caught:
+        run("always: true, invariants: all", steps=steps)
+
+    assert str(caught.value) == (
+        'example.yaml:22:5: spec.steps[1]: the step "two" would go on until 800h0m0s of virtual '
+        "time; a run lasts 720h0m0s at most"
+    )
+
+
+def test_a_step_that_cannot_be_done_is_told_at_its_place() -> None:
+    steps = "  steps:\n  - {name: early, deletePod: {name: trainer}}\n"
+
+    with pytest.raises(ScenarioError) as caught:
+        run("always: true, invariants: all", steps=steps)
+
+    assert str(caught.value) == (
+        'example.yaml:21:5: spec.steps[0]: the step "early" cannot be done: there is no pod '
+        '"trainer" at this time; create it in an earlier step'
+    )
+
+
 def test_steps_follow_one_another_unless_they_say_when() -> None:
     steps = (
         "  steps:\n"

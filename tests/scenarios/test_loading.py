@@ -127,6 +127,33 @@ def test_a_pod_that_a_checkpoint_does_not_show_needs_a_manifest(
     assert expected in error(tmp_path, edited("{name: node-a, numaNodes: 2}", node))
 
 
+@pytest.mark.parametrize(
+    ("pods", "expected"),
+    [
+        (
+            "{uid: u1, name: old}, {uid: u1, name: other}",
+            'spec.nodes[0].pods[1].uid: a second pod of the uid "u1"',
+        ),
+        (
+            "{uid: u1, name: old}, {uid: u2, name: old, manifest: {path: pod.yaml}}",
+            'spec.nodes[0].pods[1].name: a second pod of the name "old"',
+        ),
+        (
+            "{uid: u1, name: trainer}",
+            'spec.nodes[0].pods[0].name: a second pod of the name "trainer"',
+        ),
+    ],
+)
+def test_known_pods_have_names_and_uids_of_their_own(
+    tmp_path: Path, pods: str, expected: str
+) -> None:
+    (tmp_path / "checkpoint").write_text(CHECKPOINT)
+    (tmp_path / "pod.yaml").write_text(MANIFEST)
+    node = f"{{name: node-a, checkpoint: {{path: checkpoint}}, pods: [{pods}]}}"
+
+    assert error(tmp_path, edited("{name: node-a, numaNodes: 2}", node)) == expected
+
+
 def test_a_step_may_put_another_checkpoint_in_place(tmp_path: Path) -> None:
     (tmp_path / "other").write_text(CHECKPOINT)
     step = "checkpointFile: {node: node-a, action: replace, path: other}"

@@ -146,8 +146,8 @@ def test_steps_become_the_engines_actions() -> None:
             "count: 4",
             "count: -4",
             (
-                "example.yaml:10:65: spec.plugins[0].devices.count: input should be greater than "
-                "or equal to 0, found the number -4"
+                "example.yaml:10:65: spec.plugins[0].devices.count: wants at least 0, "
+                "found the number -4"
             ),
         ),
         (

@@ -54,9 +54,13 @@ def test_devices_are_counted_named_or_listed_one_by_one() -> None:
         ("{ids: [a, a]}", "one device id stands in the list twice"),
         ("{ids: ['']}", '"" is not a device id: 1 to 256 printable characters'),
         ("{ids: [7]}", "wants a device id, found the number 7; put it in quotes"),
+        (
+            "{count: 2, unhealthy: [gpu-1, gpu-2]}",
+            'devices.unhealthy[1]: there is no device in this list named "gpu-2"; did you mean',
+        ),
         ("{count: 1, numa: -1}", "wants spread, a NUMA node or a list of them"),
         ("{count: 1, numa: [a]}", "wants spread, a NUMA node or a list of them, found a list"),
-        ("{count: 20001}", "less than or equal to 20000"),
+        ("{count: 20001}", "wants at most 20000, found the number 20001"),
         ("4", "spec.plugins[0].devices: wants a map, found the number 4"),
     ],
 )
@@ -144,13 +148,24 @@ def test_a_power_cut_may_wait_for_an_effect() -> None:
         (
             ROW,
             "after: admit, pod: trainer, kubeletVersions: [], phase: Running",
-            "should have at least 1 item",
+            "spec.expect[0].kubeletVersions: wants at least 1 item, found 0",
         ),
         (
             ROW,
             "after: admit, pod: trainer, persistence: [7], phase: Running",
             "wants a persistence or a map of one persistence to options, found the number 7",
         ),
+        (
+            ROW,
+            "after: admit, plugin: gpu, calls: {Alocate: 1}",
+            '"Alocate" is not allowed here; did you mean "Allocate"? Allowed: Allocate, Get',
+        ),
+        (
+            "createPod: {name: trainer, node: node-a}",
+            "restartContainer: {pod: trainer, container: mian}",
+            'there is no container of pod "trainer" named "mian"; did you mean "main"?',
+        ),
+        ("at: 5s", "at: 721h", 'wants a duration of at most 720h0m0s, found "721h"'),
         (
             '["1.24.0", "1.36.2"]',
             '["1.24.0", "2.0"]',
