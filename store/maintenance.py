@@ -144,13 +144,14 @@ def copy_in_memory(url: str) -> Iterator[SqlStore]:
 def _reading(url: str) -> Iterator[Connection]:
     parsed = sqlite.parse_url(url)
     sqlite.refuse_unusable_file(parsed)
+    engine = sqlite.connect(parsed, durability=Durability.FULL, read_only=True)
     try:
-        engine = sqlite.connect(parsed, durability=Durability.FULL, read_only=True)
         with contextlib.closing(engine.connect()) as connection:
             yield connection
-        engine.dispose()
     except sqlite.ERRORS as error:
         raise sqlite.translated(error, parsed) from error
+    finally:
+        engine.dispose()
 
 
 @contextlib.contextmanager

@@ -4,6 +4,9 @@ Rules measured in advance: WAL with checkpoints by the writer itself (a backgrou
 the WAL grow, so that every sync also commits the file system's journal), `BEGIN IMMEDIATE` so that
 a wait for another connection's lock is a wait and not an error (R91), statements on one held
 connection.
+
+References between rows are not enforced with every statement, which would look up ten parents for
+each admission: the one writer makes all keys itself, and `rebind db check` looks at every one.
 """
 
 from __future__ import annotations
