@@ -13,10 +13,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Strict
 from pydantic.alias_generators import to_camel
 
 from scenarios.phrases import found
-from scenarios.versions import VersionSelector, parse_selector
+from scenarios.versions import VersionSelector, parse_selector, replayable_version
 from simulator.config import API_VERSION
 from simulator.core.instants import HOUR, Duration, format_duration, parse_duration
-from simulator.core.kubelet_version import parse_version
 from simulator.core.resources import ResourceName, is_extended_resource_name
 from simulator.errors import ConfigError
 
@@ -99,10 +98,9 @@ def _device_id(value: object) -> str:
 def _version(value: object) -> str:
     text = _text(value, "a kubelet version such as 1.27.2")
     try:
-        parse_version(text)
+        return replayable_version(text)
     except ConfigError as error:
         raise ValueError(str(error)) from error
-    return text
 
 
 def _api_version(value: object) -> str:

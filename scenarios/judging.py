@@ -34,11 +34,6 @@ class StepProgress:
     began: Instant | None = None
     done: Instant | None = None
 
-    @property
-    def under_way(self) -> bool:
-        """Whether the step has begun and is not done."""
-        return self.began is not None and self.done is None
-
 
 @dataclass(frozen=True, slots=True)
 class Cast:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Final
 
+from scenarios.agenda import Agenda
 from scenarios.fields import DURATION_MAX
 from scenarios.judging import Cast, Judge, StepProgress
 from scenarios.loading import LoadedScenario
@@ -86,7 +87,9 @@ class _Stage:
         self._run = run
         self._fault = loaded.step_fault
         self._expected_end = Instant(0)
+        self._agenda = Agenda(self._steps)
         self._progress = {step.name: StepProgress() for step in self._steps}
+        self._under_way: dict[str, StepProgress] = {}
         cast = _cast(loaded)
         self.judges = [Judge(row, row.meant[column], cast, self._progress) for row in rows]
 
@@ -103,37 +106,26 @@ class _Stage:
         """Do all that is due at the present instant: events, then rows, then steps."""
         while True:
             self._run.run_until(self._run.now)
-            for name, progress in self._progress.items():
-                if progress.under_way:
-                    progress.done = self._run.completed_at(name)
+            self._complete()
             for judge in self.judges:
                 judge.look(self._run)
-            due = [
-                index
-                for index in range(len(self._steps))
-                if (at := self._due(index)) is not None and at <= self._run.now
-            ]
+            due = self._agenda.take_due(self._run.now)
             for index in due:
                 self._perform(index)
             if not due:
                 return
 
-    def _due(self, index: int) -> Instant | None:
-        """Return when a step is due; None when it has begun or nobody knows."""
-        step = self._steps[index]
-        if self._progress[step.name].began is not None:
-            return None
-        if step.at is not None:
-            return Instant(step.at)
-        before = step.after or (self._steps[index - 1].name if index else None)
-        if before is None:
-            return Instant(step.delay)
-        done = self._progress[before].done
-        return after(done, step.delay) if done is not None else None
+    def _complete(self) -> None:
+        """Take note of the steps that are done."""
+        for name, progress in list(self._under_way.items()):
+            progress.done = self._run.completed_at(name)
+            if progress.done is not None:
+                del self._under_way[name]
+                self._agenda.complete(name, progress.done)
 
     def _perform(self, index: int) -> None:
         step = self._steps[index]
-        progress = self._progress[step.name]
+        progress = self._under_way[step.name] = self._progress[step.name]
         progress.began = self._run.now
         progress.first_record = len(self._run.records)
         end = after(self._run.now, step.action.span)
@@ -157,8 +149,7 @@ class _Stage:
     def _next_at(self) -> Instant | None:
         """Return the next instant at which something is due; None when the run is over."""
         wanted = self._planned()
-        under_way = [one for one in self._progress.values() if one.under_way]
-        if not wanted and not under_way:
+        if not wanted and not self._under_way:
             return None
         event = self._run.next_at()
         if event is None or (not wanted and not self._is_close(event)):
@@ -167,12 +158,13 @@ class _Stage:
 
     def _planned(self) -> list[Instant]:
         """Return when rows and steps are due, whatever becomes of the steps under way."""
-        rows = (judge.next_at() for judge in self.judges)
-        steps = {index: self._due(index) for index in range(len(self._steps))}
-        for index, due in steps.items():
-            if due is not None:
-                self._check_time(index, due)
-        return [at for at in (*rows, *steps.values()) if at is not None]
+        rows = [at for judge in self.judges if (at := judge.next_at()) is not None]
+        first = self._agenda.first()
+        if first is None:
+            return rows
+        at, index = first
+        self._check_time(index, at)
+        return [*rows, at]
 
     def _is_close(self, at: Instant) -> bool:
         """Tell whether `at` is not too long after the steps under way should have been done."""

@@ -102,4 +102,7 @@ class Step(Model):
         if self.at is not None and self.after is not None:
             reason = f'the step "{self.name}" has both "at" and "after"; leave one out'
             raise ValueError(reason)
+        if self.at is not None and self.delay:
+            reason = f'the step "{self.name}" has both "at" and "delay"; add the delay to "at"'
+            raise ValueError(reason)
         return self

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from simulator.core.kubelet_version import NEWEST_PATCH, KubeletVersion, parse_version
+from simulator.core.switches import behavior_for
 from simulator.errors import ConfigError
 
 _TERM: Final = re.compile(r"(>=|<=|==|!=|>|<|=)?\s*(v?[0-9][0-9A-Za-z.+~_-]*)", re.ASCII)
+_LONGEST_TEXT: Final = 256
 _OPERATORS: Final[dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -21,6 +23,17 @@ _OPERATORS: Final[dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]]]
     "==": operator.eq,
     "!=": operator.ne,
 }
+
+
+def replayable_version(text: str) -> str:
+    """Return the kubelet version that `text` is.
+
+    Raises:
+        ConfigError: It is none, or older than those that can be replayed.
+    """
+    parse_version(text)
+    behavior_for(text)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +66,7 @@ def parse_selector(text: str) -> VersionSelector:
     Raises:
         ValueError: The text is neither.
     """
-    rest = text.strip()
+    rest = text.strip() if len(text) <= _LONGEST_TEXT else ""
     terms = []
     try:
         while match := _TERM.match(rest):

@@ -22,12 +22,12 @@ from scenarios.phrases import nearest
 from scenarios.replay import replay as replay_scenario
 from scenarios.schema import SEED_MAX
 from scenarios.variants import Persistence, parse_persistence
+from scenarios.versions import replayable_version
 from simulator.assembly import simulated
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.lists import Listed
 from simulator.core.behavior import Readmission
-from simulator.core.kubelet_version import parse_version
 from simulator.core.switches import behavior_for
 from simulator.reports.documents import json_report
 from simulator.reports.junit import junit
@@ -53,11 +53,6 @@ class Choice:
     settings: dict[str, str]
 
 
-def _version(text: str) -> str:
-    parse_version(text)
-    return text
-
-
 def _readmission(text: str) -> Readmission:
     names = [policy.value for policy in Readmission]
     if text not in names:
@@ -76,7 +71,7 @@ def _readmission(text: str) -> Readmission:
 @click.option("--all", "all_builtin", is_flag=True, help="Run all built-in scenarios.")
 @click.option(
     "--kubelet-version",
-    type=Listed("VERSION,...", _version),
+    type=Listed("VERSION,...", replayable_version),
     help="Versions in place of the scenario's own.",
 )
 @click.option(

@@ -170,17 +170,24 @@ def test_a_step_is_given_the_time_that_it_names(slow: str) -> None:
 
 def test_a_run_that_would_go_on_for_too_long_is_refused_at_its_step() -> None:
     steps = (
-        "  steps:\n  - {name: one, advance: {duration: 700h}}\n"
-        "  - {name: two, advance: {duration: 100h}}\n"
+        "  steps:\n  - {name: one, advance: {duration: 1h}}\n"
+        "  - {name: two, delay: 720h, advance: {duration: 1s}}\n"
     )
 
     with pytest.raises(ScenarioError) as caught:
         run("always: true, invariants: all", steps=steps)
 
     assert str(caught.value) == (
-        'example.yaml:22:5: spec.steps[1]: the step "two" would go on until 800h0m0s of virtual '
+        'example.yaml:22:5: spec.steps[1]: the step "two" would go on until 721h0m0s of virtual '
         "time; a run lasts 720h0m0s at most"
     )
+
+
+def test_thousands_of_steps_are_no_burden() -> None:
+    lines = [f"  - {{name: s{index}, advance: {{duration: 1s}}}}\n" for index in range(3_000)]
+    steps = "".join(["  steps:\n", *lines])
+
+    assert cell("after: s2999, plugin: gpu, registered: false", steps=steps).at == 3_000 * SECOND
 
 
 def test_a_step_that_cannot_be_done_is_told_at_its_place() -> None:

@@ -165,6 +165,22 @@ def test_a_power_cut_may_wait_for_an_effect() -> None:
             "restartContainer: {pod: trainer, container: mian}",
             'there is no container of pod "trainer" named "mian"; did you mean "main"?',
         ),
+        (
+            '["1.24.0", "1.36.2"]',
+            '["1.24.0", "1.9"]',
+            "spec.kubeletVersions[1]: kubelet 1.9 is older than 1.10, the oldest that can be re",
+        ),
+        (
+            "createPod: {name: trainer, node: node-a}",
+            "upgradeKubelet: {version: 1.9.0}",
+            "spec.steps[1].upgradeKubelet.version: kubelet 1.9.0 is older than 1.10",
+        ),
+        (
+            ROW,
+            f"after: admit, pod: trainer, phase: Running, kubeletVersions: ['{'1.24 ' * 100}']",
+            "is neither a kubelet version nor a range",
+        ),
+        ("at: 5s", "at: 5s, delay: 1s", 'the step "reboot" has both "at" and "delay"'),
         ("at: 5s", "at: 721h", 'wants a duration of at most 720h0m0s, found "721h"'),
         (
             '["1.24.0", "1.36.2"]',
