@@ -15,7 +15,7 @@ from simulator.cli.checkpoint_show import show_checkpoint
 from simulator.cli.checkpoint_verify import show_verdict
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
-from simulator.cli.lists import Listed
+from simulator.cli.lists import Listed, Read
 from simulator.cli.output import OutputOptions, output_options
 from simulator.cli.store_options import NewNodeName, db_option
 from simulator.config import DEFAULT_KUBELET_VERSION
@@ -149,7 +149,7 @@ def diff(
 )
 @click.option(
     "--kubelet-version",
-    type=Listed("VERSION", behavior_for),
+    type=Read("VERSION", behavior_for),
     default=DEFAULT_KUBELET_VERSION,
     show_default=True,
     help="The kubelet whose reading of the file counts.",
@@ -165,7 +165,7 @@ def import_(  # noqa: PLR0913 - one parameter for each option
     dry_run: bool,
     missing_ok: bool,
     pods: tuple[Path, ...],
-    kubelet_version: tuple[Behavior, ...],
+    kubelet_version: Behavior,
     max_size: int,
 ) -> None:
     """Make a checkpoint file the state of a node in the database: whole, or not at all.
@@ -182,7 +182,7 @@ def import_(  # noqa: PLR0913 - one parameter for each option
     options = ImportOptions(
         db=db,
         node=node,
-        behavior=kubelet_version[0],
+        behavior=kubelet_version,
         on_conflict=OnConflict(on_conflict),
         replace=replace,
         dry_run=dry_run,
@@ -208,7 +208,7 @@ def import_(  # noqa: PLR0913 - one parameter for each option
 )
 @click.option(
     "--kubelet-version",
-    type=Listed("VERSION", behavior_for),
+    type=Read("VERSION", behavior_for),
     help=f"The kubelet that the file is for  [default: {DEFAULT_KUBELET_VERSION}]",
 )
 @click.option("--force", is_flag=True, help="Overwrite the file if there is one.")
@@ -218,7 +218,7 @@ def export(  # noqa: PLR0913 - one parameter for each option
     node: str,
     db: str,
     form: str | None,
-    kubelet_version: tuple[Behavior, ...] | None,
+    kubelet_version: Behavior | None,
     force: bool,
 ) -> None:
     """Write the state of a node as a kubelet's checkpoint file.
@@ -226,12 +226,11 @@ def export(  # noqa: PLR0913 - one parameter for each option
     As long as nothing changed since the import of a file, these are its bytes, unless another
     format is asked for.
     """
-    behavior = None if kubelet_version is None else kubelet_version[0]
     with opened_store(db, read_only=True) as store:
         content = exported(
             store,
             NodeName(node),
-            behavior=behavior,
+            behavior=kubelet_version,
             form=None if form is None else CheckpointFormat(form),
         )
     write_file(file, content, force=force)

@@ -9,7 +9,7 @@ import click
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.output import Column, OutputOptions, Table, emit, output_options
-from simulator.cli.store_options import db_option
+from simulator.cli.store_options import COUNT_MAX, db_option
 from store import maintenance
 from store.maintenance import Finding
 from store.retention import CHANGES_MAX
@@ -95,7 +95,7 @@ def recover(db: str) -> None:
 @db.command(epilog=example("rebind db compact --keep 1000"))
 @click.option(
     "--keep",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=COUNT_MAX),
     default=CHANGES_MAX,
     show_default=True,
     metavar="N",

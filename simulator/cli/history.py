@@ -12,7 +12,7 @@ from typing_extensions import override
 from simulator.assembly import opened_store
 from simulator.cli.examples import example
 from simulator.cli.output import Column, JsonValue, OutputOptions, Table, emit, output_options
-from simulator.cli.store_options import db_option, node_option, resource_option
+from simulator.cli.store_options import COUNT_MAX, db_option, node_option, resource_option
 from simulator.cli.store_tables import HOLDINGS, instant_text
 from simulator.core.instants import SECOND, Instant, parse_duration
 from simulator.core.physical_ids import stands_for
@@ -86,7 +86,10 @@ def history() -> None:
 @resource_option
 @click.option("--at", type=_Time(), metavar="TIME", help="Only who held it then.")
 @click.option(
-    "--revision", type=click.IntRange(min=0), metavar="N", help="Only who held it after change N."
+    "--revision",
+    type=click.IntRange(min=0, max=COUNT_MAX),
+    metavar="N",
+    help="Only who held it after change N.",
 )
 @output_options()
 def device(  # noqa: PLR0913 - one parameter for each option
@@ -120,7 +123,10 @@ def device(  # noqa: PLR0913 - one parameter for each option
 @node_option
 @click.option("--at", type=_Time(), metavar="TIME", help="Only what happened until then.")
 @click.option(
-    "--revision", type=click.IntRange(min=0), metavar="N", help="Only changes up to number N."
+    "--revision",
+    type=click.IntRange(min=0, max=COUNT_MAX),
+    metavar="N",
+    help="Only changes up to number N.",
 )
 @output_options()
 def pod(  # noqa: PLR0913 - one parameter for each option

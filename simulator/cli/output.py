@@ -129,7 +129,7 @@ def emit(table: Table[T], rows: Sequence[T], output: OutputOptions) -> None:
         emit_document(f"{table.kind}List", {"items": items}, output)
         return
     if not rows:
-        click.echo(table.nothing, err=True)
+        click.echo(printable(table.nothing), err=True)
         return
     if output.format == "name":
         lines = [printable(table.name(row)) for row in rows]

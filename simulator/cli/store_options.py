@@ -14,6 +14,9 @@ from simulator.core.transitions import NodeName
 
 F = TypeVar("F", bound=Callable[..., object])
 
+COUNT_MAX: Final = 2**63 - 1
+"""Largest number that a database can hold."""
+
 _NODE_NAME_MAX: Final = 253
 _NODE_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", re.ASCII)
 

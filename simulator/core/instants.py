@@ -34,6 +34,8 @@ _UNITS: Final = {
 _DURATION: Final = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _DURATION_PART: Final = re.compile(r"(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _LONGEST_TEXT: Final = 64
+_LONGEST: Final = (1 << 63) - 1
+"""Go's durations are 64-bit integers."""
 
 
 def after(start: Instant, span: Duration) -> Instant:
@@ -48,7 +50,8 @@ def parse_duration(text: str) -> Duration:
         text: What `time.ParseDuration` accepts, at most 64 characters.
 
     Raises:
-        ValueError: `text` has no unit, an unknown unit, or is not a duration at all.
+        ValueError: `text` has no unit, an unknown unit, is not a duration at all, or a longer one
+            than Go has.
     """
     sign, body = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
     if body == "0":
@@ -69,6 +72,9 @@ def parse_duration(text: str) -> Duration:
         total += int(whole or "0") * scale
         if fraction:
             total += int(fraction) * scale // 10 ** len(fraction)
+    if total > _LONGEST:
+        reason = f"{text[:_LONGEST_TEXT]!r} is longer than {format_duration(_LONGEST)}"
+        raise ValueError(reason)
     return Duration(sign * total)
 
 

@@ -125,6 +125,22 @@ def test_nobody_holding_it_is_said_on_stderr() -> None:
     found = rebind("who-holds", "g2")
 
     assert (found.code, found.stdout, found.stderr) == (0, "", "nobody holds g2\n")
+    assert rebind("who-holds", "\x07").stderr == "nobody holds \\x07\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("history", "pod", "a", "--revision", str(2**63)),
+        ("history", "pod", "a", "--at", "2562048h"),
+        ("db", "compact", "--keep", str(2**63)),
+    ],
+)
+def test_a_number_that_no_database_can_hold_is_wrong_use(arguments: tuple[str, ...]) -> None:
+    finished = rebind(*arguments)
+
+    assert (finished.code, finished.stdout) == (2, "")
+    assert finished.stderr.startswith(f"error: Invalid value for '{arguments[-2]}': ")
 
 
 def test_a_physical_device_finds_its_replicas_and_partitions() -> None:

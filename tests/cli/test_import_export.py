@@ -190,6 +190,13 @@ def test_an_entry_that_the_kubelet_cannot_decode_is_left_out_and_named() -> None
     )
 
 
+def test_an_import_is_as_one_kubelet_reads_the_file() -> None:
+    refused = _import("--kubelet-version", "1.24.0,1.36.2")
+
+    assert refused.code == 2
+    assert "'1.24.0,1.36.2' is not a kubelet version" in refused.stderr
+
+
 def test_export_never_overwrites_by_itself() -> None:
     _import()
     Path("out").write_text("mine")

@@ -59,6 +59,13 @@ def test_what_is_no_duration_is_refused_with_an_example(text: str) -> None:
         parse_duration(text)
 
 
+def test_a_duration_is_no_longer_than_gos() -> None:
+    """Go's `time.ParseDuration` refuses what does not fit into 64 bits."""
+    assert parse_duration("2562047h47m16.854775807s") == 2**63 - 1
+    with pytest.raises(ValueError, match=r"is longer than 2562047h47m16\.854775807s"):
+        parse_duration("2562047h47m16.854775808s")
+
+
 def test_units_are_nanoseconds() -> None:
     assert (MILLISECOND, SECOND, MINUTE, HOUR) == (10**6, 10**9, 60 * 10**9, 3600 * 10**9)
     assert after(Instant(5), Duration(7)) == 12
