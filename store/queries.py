@@ -46,10 +46,12 @@ def load_state(connection: Connection, name: NodeName) -> NodeState:
 
 def _bindings(connection: Connection, node_id: int) -> Iterable[DeviceBinding]:
     ids: dict[tuple[int, int, int], dict[NumaNode, list[DeviceId]]] = {}
-    for pod, container, resource, numa_node, identifier in connection.execute(live_ids(node_id)):
+    # Fetched at once: row by row, the fetching alone takes a fifth of a restore.
+    bound = connection.execute(live_ids(node_id)).all()
+    for pod, container, resource, numa_node, identifier in bound:
         groups = ids.setdefault((pod, container, resource), {})
         groups.setdefault(numa_node, []).append(identifier)
-    for row in connection.execute(live_responses(node_id)):
+    for row in connection.execute(live_responses(node_id)).all():
         pod, container, resource, _, _, empty, response, uid, container_name, resource_name = row
         groups = ids.get((pod, container, resource), {})
         for numa_node in numa_nodes(empty) or ():
