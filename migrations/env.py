@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from alembic import context
 from alembic.util import CommandError
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection, NullPool, create_engine
 
 from store.tables import metadata
 
@@ -30,7 +30,7 @@ url = context.get_x_argument(as_dictionary=True).get("url")
 if handed_over is not None:
     _run(handed_over)
 elif url is not None:
-    with create_engine(url).begin() as connected:
+    with create_engine(url, poolclass=NullPool).begin() as connected:
         _run(connected)
 else:
     reason = "say which database: alembic -x url=sqlite:///rebind.db ..."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeVar
@@ -90,6 +91,7 @@ class Run:
         self.simulation = Simulation(
             spec, store_factory=store_factory, faults=faults, watching=watching
         )
+        weakref.finalize(self, self.simulation.close)
         self._steps = 0
 
     def do(self, action: Action, within: float = 60) -> Instant:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, text
+from sqlalchemy import Connection, Engine, NullPool, create_engine, text
 
 from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.instants import Instant
@@ -63,7 +63,10 @@ def _admit(store: SqlStore) -> None:
 
 
 def test_all_migrations_together_make_the_declared_tables(engine: Engine) -> None:
-    with engine.begin() as migrated, create_engine("sqlite://").begin() as declared:
+    with (
+        engine.begin() as migrated,
+        create_engine("sqlite://", poolclass=NullPool).begin() as declared,
+    ):
         migrating.upgrade(migrated)
         schema.create(declared)
 
@@ -72,7 +75,7 @@ def test_all_migrations_together_make_the_declared_tables(engine: Engine) -> Non
 
 
 def test_the_newest_revision_is_the_one_that_the_program_needs() -> None:
-    with create_engine("sqlite://").connect() as connection:
+    with create_engine("sqlite://", poolclass=NullPool).connect() as connection:
         scripts = ScriptDirectory.from_config(migrating.configuration(connection))
 
         assert scripts.get_current_head() == SCHEMA_REVISION
