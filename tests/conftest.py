@@ -1,11 +1,15 @@
-"""Hypothesis profiles: `dev` by default, `ci` in `make test`, `soak` in `make soak`."""
+"""Hypothesis profiles (`dev`; `ci` in `make test`; `soak` in `make soak`) and a PostgreSQL."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from datetime import timedelta
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.postgresql.server import PostgresServer, ServerUnusableError
 
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(
@@ -19,3 +23,23 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """Return a running PostgreSQL, one for each process of the test run that needs it."""
+    try:
+        server = PostgresServer()
+        server.start()
+    except ServerUnusableError as error:
+        pytest.fail(f"tests of PostgreSQL need the group `dev`: {error}", pytrace=False)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer) -> Iterator[str]:
+    """Return the URL of an empty database that no other test has."""
+    name = postgres.make_database()
+    yield postgres.url(name)
+    postgres.drop_database(name)
