@@ -42,7 +42,8 @@ class Metadata(Model):
     labels: dict[str, str] = Field(default_factory=dict)
     """Labels; `timing: independent` marks scenarios that the live conformance test runs."""
     annotations: dict[str, str] = Field(default_factory=dict)
-    """Annotations; `rebind.internal/source` is where the case comes from."""
+    """Annotations; `rebind.internal/source` is where the case comes from, `rebind.internal/reports`
+    names the field reports that it covers, such as `R01 R03`."""
 
 
 class FileReference(Model):
