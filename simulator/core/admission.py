@@ -66,7 +66,8 @@ def admit_pod(state: ManagerState, pod: Pod) -> Decision[Admission]:
     if refusal is None:
         refusal = yield from state.persistence.on_pod_admitted(state, pod, _bindings(added))
     if refusal is None:
-        state.records.append(AdmissionDecided(pod.uid, admitted=True))
+        held = tuple(state.pod_devices.held(pod.uid))
+        state.records.append(AdmissionDecided(pod.uid, admitted=True, held=held))
         return ADMITTED
     yield from _take_back(state, pod, added, refusal)
     waits = (
@@ -75,7 +76,14 @@ def admit_pod(state: ManagerState, pod: Pod) -> Decision[Admission]:
     admission = refused(refusal, state.behavior, retry=waits)
     reason, message = admission.reason, admission.message
     state.records.append(
-        AdmissionDecided(pod.uid, admitted=False, reason=reason, message=message, waiting=waits)
+        AdmissionDecided(
+            pod.uid,
+            admitted=False,
+            reason=reason,
+            message=message,
+            waiting=waits,
+            held=tuple(state.pod_devices.held(pod.uid)),
+        )
     )
     if not waits:
         yield from state.persistence.on_pod_rejected(state, pod, reason, message)

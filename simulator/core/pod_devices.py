@@ -14,6 +14,7 @@ from simulator.core.devices import NO_NUMA_NODE, DeviceId, DevicesPerNuma, NumaN
 from simulator.core.facts import ActivePods
 from simulator.core.inventory import Inventory
 from simulator.core.pods import ContainerName, PodUid
+from simulator.core.records import HeldRecord
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding
 
@@ -99,6 +100,13 @@ class PodDevices:
             for allocations in containers.values():
                 for allocation in allocations.values():
                     yield allocation.binding
+
+    def held(self, *pods: PodUid) -> Iterator[HeldRecord]:
+        """Iterate over what is recorded for these pods, or for all when none is named."""
+        for pod in pods or self._pods:
+            for container, allocations in self.of_pod(pod).items():
+                for resource, allocation in allocations.items():
+                    yield pod, container, resource, allocation.ids
 
     def of_pod(self, pod: PodUid) -> Mapping[ContainerName, ContainerAllocations]:
         """Return the records of a pod by container."""

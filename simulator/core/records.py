@@ -34,6 +34,9 @@ class Stamped:
 
 # Device manager (written by simulator.core)
 
+HeldRecord = tuple[PodUid, ContainerName, ResourceName, tuple[DeviceId, ...]]
+"""The devices of one resource that are recorded for a container."""
+
 
 @dataclass(frozen=True, slots=True)
 class ManagerStarted(Record):
@@ -44,12 +47,16 @@ class ManagerStarted(Record):
         bindings: Number of restored device bindings.
         skipped: Entries left out because their response cannot be decoded (S4.13).
         error: Why the state could not be read; empty when it could.
+        held: The restored bindings: all that the device manager holds now.
+        registered: Resources whose plugin has the grace period to come back (S2.8).
     """
 
     source: str
     bindings: int
     skipped: int = 0
     error: str = ""
+    held: tuple[HeldRecord, ...] = ()
+    registered: tuple[ResourceName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +199,20 @@ class TopologyMerged(Record):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionDecided(Record):
-    """A pod was admitted or refused by the device manager's handler (S5.7, S13)."""
+    """A pod was admitted or refused by the device manager's handler (S5.7, S13).
+
+    Attributes:
+        reason, message: Why it was refused; empty when it was not.
+        waiting: Whether it is asked again (`readmission: wait`).
+        held: What is recorded for the pod after the decision; a refused pod may keep devices.
+    """
 
     pod: PodUid
     admitted: bool
     reason: str = ""
     message: str = ""
     waiting: bool = False
+    held: tuple[HeldRecord, ...] = ()
 
 
 # Machine and cluster (written by simulator.engine)

@@ -31,6 +31,8 @@ def restore(state: ManagerState) -> StoreDecision[Restored]:
             bindings=len(restored.bindings),
             skipped=restored.skipped,
             error=restored.error,
+            held=tuple(state.pod_devices.held()),
+            registered=restored.registered,
         )
     )
     return restored

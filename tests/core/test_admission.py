@@ -57,7 +57,7 @@ def test_what_an_admission_does_is_recorded_in_order() -> None:
         PluginCalled("Allocate", GPU, uid, MAIN, ids("g0")),
         DevicesAllocated(uid, MAIN, GPU, {NO_NUMA_NODE: ids("g0")}),
         StateWritten("checkpoint", "allocation", len(rig.file)),
-        AdmissionDecided(uid, admitted=True),
+        AdmissionDecided(uid, admitted=True, held=((uid, MAIN, GPU, ids("g0")),)),
     ]
 
 

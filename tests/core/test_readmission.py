@@ -9,7 +9,7 @@ from simulator.core.persistence.database import DatabasePersistence
 from simulator.core.records import AdmissionDecided
 from simulator.core.switches import behavior_for
 from simulator.core.transitions import NodeName, NodeState, PodAdmitted, PodRejected
-from tests.core.driving import GPU, MAIN, Rig, device, pod
+from tests.core.driving import GPU, MAIN, Rig, device, ids, pod
 
 POD = pod("p1", {GPU: 2})
 RUNNING = ContainerInstance(POD.uid, MAIN, "id-1", running=True)
@@ -129,6 +129,7 @@ def test_wait_asks_again_and_admits_once_the_plugin_is_back() -> None:
             reason="UnexpectedAdmissionError",
             message=rig.message(NO_HEALTHY),
             waiting=True,
+            held=((POD.uid, MAIN, GPU, ids("g0", "g1")),),
         )
     ]
     assert rig.commits == []

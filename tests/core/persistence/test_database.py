@@ -189,7 +189,14 @@ def test_a_node_starts_from_what_the_store_knows(rig: Rig) -> None:
     assert (restored.source, restored.error, restored.fatal) == ("database", "", False)
     assert rig.manager.bindings_of(PodUid("p1")) == [binding]
     assert rig.manager.snapshot().endpoints == {GPU: "stopped", NIC: "stopped"}
-    assert rig.manager.take_records() == [ManagerStarted(source="database", bindings=1)]
+    assert rig.manager.take_records() == [
+        ManagerStarted(
+            source="database",
+            bindings=1,
+            held=((binding.pod, binding.container, GPU, ()),),
+            registered=(GPU, NIC),
+        )
+    ]
 
 
 def test_a_damaged_database_is_fatal_and_never_an_empty_one() -> None:
