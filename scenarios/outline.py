@@ -131,8 +131,9 @@ def _union(kinds: list[Kind]) -> Kind:
 
 
 def _default(field: FieldInfo) -> str:
-    value = field.default
-    if field.is_required() or value is None or isinstance(value, Model) or value in ("", ()):
+    value = field.get_default(call_default_factory=True, validated_data={})
+    nothing = value is None or isinstance(value, Model) or value in ("", (), {})
+    if field.is_required() or nothing:
         return ""
     if _kind_of_field(field).text == "duration":
         return format_duration(value)

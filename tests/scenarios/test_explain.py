@@ -48,6 +48,12 @@ def test_allowed_values_and_defaults_are_listed() -> None:
     assert "Default: [upstream]" in text
 
 
+def test_a_default_is_a_value_that_a_file_can_hold() -> None:
+    odd = [path for path, entry in all_entries(Scenario) if "Undefined" in entry.default]
+
+    assert odd == []
+
+
 def test_a_sentence_is_not_said_twice() -> None:
     assert explain("scenario.spec").count("What is simulated and what is expected.") == 1
 
