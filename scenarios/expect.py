@@ -73,7 +73,7 @@ class RecordMatch(Model):
     type: RecordType
     """Type of the record."""
     where: dict[str, object] = Field(default_factory=dict)
-    """Fields that must have these values, written in camelCase."""
+    """Fields that must have these values, written in camelCase; a pod by its name or its uid."""
     count: Count | None = None
     """How many there must be at the deadline; left out: at least one."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
+from typing import Final
 
 from pydantic.alias_generators import to_camel
 
@@ -16,25 +18,40 @@ from simulator.reports.results import Fact
 def record(row: Expectation, scene: Scene) -> list[Fact]:
     """Count the records that match."""
     wanted = row.record or RecordMatch(type="StepDone")
-    count = sum(_matches(wanted, stamped.record) for stamped in scene.records())
+    names = scene.pod_names() if _POD_FIELDS & wanted.where.keys() else {}
+    count = sum(_matches(wanted, stamped.record, names) for stamped in scene.records())
     text = f"{count} found" if count else "none"
     if wanted.count is None:
         return [Fact("record", text, "at least one", holds=count > 0)]
     return [Fact("record", text, str(wanted.count), holds=count == wanted.count)]
 
 
-def _matches(wanted: RecordMatch, record: Record) -> bool:
+_POD_FIELDS: Final = frozenset({"pod", "pods"})
+"""Fields of records that hold uids of pods, by which no person would look for them."""
+
+
+def _matches(wanted: RecordMatch, record: Record, names: Mapping[str, str]) -> bool:
     if type(record).__name__ != wanted.type:
         return False
     values = {to_camel(field.name): getattr(record, field.name) for field in fields(record)}
-    return all(_same(values.get(key), value) for key, value in wanted.where.items())
+    return all(
+        _same(values.get(key), value, names if key in _POD_FIELDS else {})
+        for key, value in wanted.where.items()
+    )
 
 
-def _same(seen: object, wanted: object) -> bool:
-    """Compare a record's field with a value of a file, in which all sequences are lists."""
+def _same(seen: object, wanted: object, names: Mapping[str, str]) -> bool:
+    """Compare a record's field with a value of a file: lists for sequences, text for keys."""
     if isinstance(seen, tuple) and isinstance(wanted, list):
-        return len(seen) == len(wanted) and all(map(_same, seen, wanted))
-    return seen == wanted
+        return len(seen) == len(wanted) and all(
+            _same(one, other, names) for one, other in zip(seen, wanted, strict=True)
+        )
+    if isinstance(seen, Mapping) and isinstance(wanted, dict):
+        entries = {str(key): value for key, value in seen.items()}
+        return entries.keys() == wanted.keys() and all(
+            _same(entries[key], value, names) for key, value in wanted.items()
+        )
+    return seen == wanted or (isinstance(seen, str) and names.get(seen, seen) == wanted)
 
 
 def event(row: Expectation, scene: Scene) -> list[Fact]:

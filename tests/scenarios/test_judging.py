@@ -89,6 +89,34 @@ def test_a_records_lists_are_compared_with_lists() -> None:
     assert verdict(f"after: admit, record: {{type: PluginCalled, {devices}}}") is Verdict.HELD
 
 
+def test_a_record_names_a_pod_by_its_name_and_numa_nodes_by_text() -> None:
+    """What has NUMA nodes as keys is a map in the file, whose keys are always text (S2.2)."""
+
+    def allocated(pod: str, devices: str) -> Verdict:
+        where = f"where: {{pod: {pod}, devices: {devices}}}"
+        return verdict(f"after: admit, record: {{type: DevicesAllocated, {where}, count: 1}}")
+
+    assert allocated("trainer", '{"0": [gpu-0], "1": [gpu-1]}') is Verdict.HELD
+    assert allocated("trainer", "{0: [gpu-0], 1: [gpu-1]}") is Verdict.HELD
+    assert allocated("another", "{0: [gpu-0], 1: [gpu-1]}") is Verdict.BROKEN
+    assert allocated("trainer", "{0: [gpu-0], 1: [gpu-2]}") is Verdict.BROKEN
+    assert allocated("trainer", "{0: [gpu-0]}") is Verdict.BROKEN
+
+
+def test_a_record_names_several_pods_by_their_names() -> None:
+    steps = (
+        "  steps:\n"
+        "  - {name: plugin-up, startPlugin: {name: gpu}}\n"
+        "  - {name: admit, createPod: {name: trainer, node: node-a}}\n"
+        "  - {name: delete, deletePod: {name: trainer, force: true}}\n"
+        "  - {name: again, createPod: {name: trainer, node: node-a}}\n"
+    )
+    released = "after: again, record: {type: DevicesReleased, where: {pods: [%s]}}"
+
+    assert verdict(released % "trainer", steps=steps) is Verdict.HELD
+    assert verdict(released % "trainer, trainer", steps=steps) is Verdict.BROKEN
+
+
 def test_an_event_is_found_by_reason_pod_and_message() -> None:
     reason = "event: {reason: UnexpectedAdmissionError, pod: trainer"
     message = "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices"
