@@ -10,6 +10,7 @@ from scenarios.devices import DeviceList
 from scenarios.expect import Expectation, ReadmissionName
 from scenarios.fields import (
     ApiVersion,
+    DeviceIdText,
     GoDuration,
     Items,
     KubeletVersion,
@@ -111,6 +112,9 @@ class Plugin(Model):
     """Whether it wants PreStartContainer calls (S1.26)."""
     preferred_allocation: bool = False
     """Whether it answers GetPreferredAllocation (S1.25)."""
+    preferred_devices: Items[DeviceIdText] | None = None
+    """Ids with which every GetPreferredAllocation is answered, whatever is asked: too few, unknown
+    or taken ones as well (S3.18); left out: the first ones that are offered."""
     reregister_after: GoDuration | None = Duration(1_000_000_000)
     """From a kubelet's start to the plugin's Register call; null: it does not come back."""
     starts_after_boot: GoDuration | None = None

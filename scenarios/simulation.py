@@ -8,7 +8,7 @@ from scenarios.devices import DeviceList
 from scenarios.matrix import Combination
 from scenarios.schema import Plugin, Spec
 from simulator.core.behavior import Reservations
-from simulator.core.devices import Device
+from simulator.core.devices import Device, DeviceId
 from simulator.core.transitions import NodeName
 from simulator.engine.spec import (
     Durability,
@@ -54,6 +54,7 @@ def _plugin(spec: Spec, plugin: Plugin) -> PluginSpec:
         devices_after_reboot=_devices(spec, plugin, after_reboot) if after_reboot else None,
         pre_start_required=plugin.pre_start_required,
         preferred_allocation=plugin.preferred_allocation,
+        preferred=_preferred(plugin),
         reregister_after=plugin.reregister_after,
         starts_after_boot=plugin.starts_after_boot,
         latency=PluginLatency(
@@ -64,6 +65,12 @@ def _plugin(spec: Spec, plugin: Plugin) -> PluginSpec:
         fail_preferred=plugin.fail_preferred,
         fail_pre_start=plugin.fail_pre_start,
     )
+
+
+def _preferred(plugin: Plugin) -> tuple[DeviceId, ...] | None:
+    if plugin.preferred_devices is None:
+        return None
+    return tuple(DeviceId(device) for device in plugin.preferred_devices)
 
 
 def _node(spec: Spec, name: str | None) -> NodeName:

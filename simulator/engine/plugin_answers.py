@@ -30,11 +30,17 @@ def answer_of(spec: PluginSpec, call: PluginCall) -> PluginReply:
             return AllocateReply(None)
         return AllocateReply(allocate_answer(call, with_envs=spec.response_envs))
     if isinstance(call, PreferredAllocationCall):
-        if spec.fail_preferred:
-            return _failure(spec.fail_preferred)
-        wanted = (*call.must_include, *call.available)
-        return PreferredAllocationReply(tuple(dict.fromkeys(wanted))[: call.size])
+        return _preference(spec, call)
     return _failure(spec.fail_pre_start) if spec.fail_pre_start else PreStartContainerReply()
+
+
+def _preference(spec: PluginSpec, call: PreferredAllocationCall) -> PluginReply:
+    if spec.fail_preferred:
+        return _failure(spec.fail_preferred)
+    if spec.preferred is not None:
+        return PreferredAllocationReply(spec.preferred)
+    wanted = (*call.must_include, *call.available)
+    return PreferredAllocationReply(tuple(dict.fromkeys(wanted))[: call.size])
 
 
 def latency_of(spec: PluginSpec, call: PluginCall) -> Duration:

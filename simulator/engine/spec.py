@@ -10,7 +10,7 @@ from enum import Enum
 
 from simulator import ports
 from simulator.core.behavior import Readmission, Reservations
-from simulator.core.devices import Device
+from simulator.core.devices import Device, DeviceId
 from simulator.core.instants import MILLISECOND, SECOND, Duration
 from simulator.core.pods import Pod
 from simulator.core.resources import ResourceName
@@ -66,6 +66,7 @@ class PluginSpec:
             Register call; None when it does not come back by itself.
         starts_after_boot: Delay from boot to its Register call; None when a step starts it.
         response_envs: Whether Allocate answers with an env variable beside the device nodes.
+        preferred: Ids that it prefers whatever it is asked; None for the first ones on offer.
         fail_allocate: Error text with which every Allocate fails; empty for success.
     """
 
@@ -76,6 +77,7 @@ class PluginSpec:
     devices_after_reboot: tuple[Device, ...] | None = None
     pre_start_required: bool = False
     preferred_allocation: bool = False
+    preferred: tuple[DeviceId, ...] | None = None
     reregister_after: Duration | None = Duration(SECOND)
     starts_after_boot: Duration | None = None
     latency: PluginLatency = field(default_factory=PluginLatency)

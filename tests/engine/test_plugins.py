@@ -263,6 +263,22 @@ def test_a_plugin_is_asked_for_its_preference_and_before_every_start() -> None:
     assert run.pod("trainer").plugin_calls == 0
 
 
+def test_a_plugin_may_prefer_the_same_devices_whatever_it_is_asked() -> None:
+    """One is held and one is not there: both are passed over, and others fill up (S3.18, R85)."""
+    spec = with_plugin(
+        a_spec(pod("first"), pod("second", container("app", 2))),
+        preferred_allocation=True,
+        preferred=(DeviceId("g2"), DeviceId("g9")),
+    )
+    run = Run(spec)
+    run.do(StartPlugin("gpu"))
+    run.do(CreatePod("first"))
+    run.do(CreatePod("second"))
+
+    assert run.pod("first").device_ids == ((GPU, ("g2",)),)
+    assert run.pod("second").device_ids == ((GPU, ("g0", "g1")),)
+
+
 def test_a_failing_pre_start_leaves_the_container_waiting_and_is_tried_again() -> None:
     """S3.22.1, S3.25."""
     run = Run(with_plugin(a_spec(pod("trainer")), pre_start_required=True, fail_pre_start="busy"))
