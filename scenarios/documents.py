@@ -182,20 +182,23 @@ def read_documents(
     settings: Mapping[str, str] | None = None,
     *,
     error: type[InputError] = ScenarioError,
+    size_max: int = FILE_SIZE_MAX,
 ) -> list[Document]:
     """Read all documents of a file; empty ones are left out.
 
     Args:
         content: The file.
         path: Its name in messages.
-        settings: Values of parameters.
+        settings: Values of parameters; None where there are none, and `${` is plain text, as in
+            what a cluster prints.
         error: What to raise: `ScenarioError`, or `ManifestError` for a manifest.
+        size_max: Largest file that is read; as many values more may be in a larger one.
 
     Raises:
         InputError: The text is not YAML or JSON, or passes a limit.
     """
-    if len(content) > FILE_SIZE_MAX:
-        reason = f"the file has {len(content)} bytes, at most {FILE_SIZE_MAX} are read"
+    if len(content) > size_max:
+        reason = f"the file has {len(content)} bytes, at most {size_max} are read"
         raise error(reason, path=path)
     try:
         text = content.decode("utf-8-sig")
@@ -209,10 +212,12 @@ def read_documents(
         reason = f"the character {printable(control[0])} cannot stand in a file; write an escape"
         raise _error_behind(text[: control.start()], reason, path, error)
     try:
-        hidden = hide_parameters(_without_tabs_of_json(text))
+        plain_text = _without_tabs_of_json(text)
+        hidden = Hidden(plain_text, ()) if settings is None else hide_parameters(plain_text)
     except ValueError as cause:
         raise error(str(cause), path=path) from cause
     builder = _Builder(path, error, hidden, settings or {})
+    builder.values_max = NODES_MAX * max(1, size_max // FILE_SIZE_MAX)
     try:
         roots = list(builder.documents())
     except yaml.YAMLError as cause:
@@ -271,6 +276,7 @@ class _Builder:
         self._settings = settings
         self._anchors: dict[str, Node] = {}
         self._size = 0
+        self.values_max = NODES_MAX
         self.parameters: set[str] = set()
 
     def documents(self) -> Iterator[Node]:
@@ -345,8 +351,8 @@ class _Builder:
 
     def _count(self, size: int, place: Place) -> None:
         self._size += size
-        if self._size > NODES_MAX:
-            raise self._fault(place, f"the file holds more than {NODES_MAX} values")
+        if self._size > self.values_max:
+            raise self._fault(place, f"the file holds more than {self.values_max} values")
 
     def _fault(self, place: Place, reason: str) -> InputError:
         return self._error(printable(reason), path=self._path, line=place.line, column=place.column)

@@ -130,8 +130,8 @@ class Expectation(Model):
     """One row of expectations.
 
     A row is judged at every instant from its beginning to its deadline and holds as soon as all of
-    its keys are true together. With `pluginCalls`, `calls`, `unchanged`, or a `record` with a
-    `count`, which could be true too early, it is judged once, at the deadline.
+    its keys are true together. With `pluginCalls`, `calls`, `unchanged`, `sameDevices`, `show`, or
+    a `record` with a `count`, which could be true too early, it is judged once, at the deadline.
     """
 
     after: Name | None = None
@@ -164,6 +164,8 @@ class Expectation(Model):
     """Ids of the devices that the node's records give to the pod."""
     unchanged: bool | None = None
     """Whether the pod's containers are the same processes with the same devices as before."""
+    same_devices: bool | None = None
+    """Whether the node's records give the pod what they did before the last restart or reboot."""
     plugin_calls: Count | None = None
     """Allocate calls for the pod since the step named by `after` began."""
     node: Name | None = None
@@ -193,10 +195,18 @@ class Expectation(Model):
     ] = None
     """Subject: what must always hold; `all`, or the ones that are broken here."""
 
+    show: Annotated[Items[str], Wording("list of keys of the subject")] = ()
+    """Keys of a pod, node or plugin that are only shown, as they are at the deadline."""
+
     @classmethod
     def alias(cls, field: str) -> str:
         """Return a field's key in the file."""
         return str(cls.model_fields[field].alias)
+
+    def shown(self) -> tuple[str, ...]:
+        """Return the fields that `show` names."""
+        keys = KEYS.get(self.subject(), ())
+        return tuple(key for key in keys if self.alias(key) in self.show)
 
     def subject(self) -> str:
         """Return the subject's key: pod, node, plugin, record, event or invariants."""
@@ -221,8 +231,15 @@ class Expectation(Model):
                 if subject != subjects[0] and getattr(self, key) is not None:
                     reason = f'"{self.alias(key)}" needs "{subject}: NAME" in the same row'
                     raise ValueError(reason)
-        if subjects[0] in KEYS and not any(
-            getattr(self, key) is not None for key in KEYS[subjects[0]]
+        known = [self.alias(key) for key in KEYS.get(subjects[0], ())]
+        for name in self.show:
+            if name not in known:
+                reason = f'"{name[:60]}" is no key of a {subjects[0]} to show{nearest(name, known)}'
+                raise ValueError(reason)
+        if (
+            subjects[0] in KEYS
+            and not self.show
+            and not any(getattr(self, key) is not None for key in KEYS[subjects[0]])
         ):
             allowed = ", ".join(self.alias(key) for key in KEYS[subjects[0]])
             reason = f"says nothing about its {subjects[0]}; give one of {allowed}"
@@ -237,7 +254,8 @@ class Expectation(Model):
 SUBJECTS = ("pod", "node", "plugin", "record", "event", "invariants")
 KEYS = {
     "pod": (
-        "phase", "reason", "message", "devices", "device_ids", "unchanged", "plugin_calls",
+        "phase", "reason", "message", "devices", "device_ids", "unchanged", "same_devices",
+        "plugin_calls",
     ),
     "node": ("capacity", "allocatable", "node_status", "holdings", "checkpoint"),
     "plugin": ("calls", "registered"),

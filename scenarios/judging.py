@@ -121,5 +121,7 @@ class Judge:
     def _judged(self, run: Run, seen: tuple[Fact, ...]) -> Cell:
         if self._meant is None:
             return Cell(Verdict.NOT_MEANT, seen, run.now)
+        if seen and all(fact.expected is None for fact in seen) and self._meant.show:
+            return Cell(Verdict.NOT_MEANT, seen, run.now)
         holds = all(fact.holds for fact in seen)
         return Cell(Verdict.HELD if holds else Verdict.BROKEN, seen, run.now)

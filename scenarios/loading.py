@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
+from types import MappingProxyType
 
 from scenarios.checkpoints import pods_of_checkpoint
 from scenarios.documents import (
@@ -20,6 +21,7 @@ from scenarios.manifests import ManifestPod, read_manifest
 from scenarios.matrix import Combination, Narrowing, combinations
 from scenarios.node_steps import CheckpointFile
 from scenarios.phrases import found
+from scenarios.pod_status import read_pod_start
 from scenarios.problems import read_model, say
 from scenarios.references import check_references
 from scenarios.schema import KnownPod, Node, Scenario
@@ -28,7 +30,7 @@ from simulator.config import CHECKPOINT_SIZE_MAX
 from simulator.core.pods import Pod, PodUid
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
-from simulator.engine.spec import Controller, NodeSpec, PodSpec, SimulationSpec
+from simulator.engine.spec import Controller, NodeSpec, PodSpec, PodStart, SimulationSpec
 from simulator.errors import CheckpointError, ManifestError, ScenarioError
 
 _KIND = "Scenario"
@@ -93,14 +95,25 @@ def load_scenarios(path: FilePath, settings: Mapping[str, str]) -> list[LoadedSc
 
 
 def parse_scenarios(
-    content: bytes, path: FilePath, settings: Mapping[str, str]
+    content: bytes,
+    path: FilePath,
+    settings: Mapping[str, str],
+    *,
+    files: Mapping[str, bytes] = MappingProxyType({}),
 ) -> list[LoadedScenario]:
-    """Read all scenarios of a file's content; files they refer to are relative to `path`."""
+    """Read all scenarios of a file's content.
+
+    Args:
+        content: The file.
+        path: Its name; what it refers to is relative to it.
+        settings: Values of parameters.
+        files: Content of files, by the names that the scenarios give them, that are not read.
+    """
     documents = read_documents(content, str(path), settings)
     if not documents:
         reason = "the file holds no document"
         raise ScenarioError(reason, path=str(path))
-    loaded = [_Loader(document, path.parent, settings).load() for document in documents]
+    loaded = [_Loader(document, path.parent, settings, files).load() for document in documents]
     names = [scenario.name for scenario in loaded]
     for index, name in enumerate(names):
         if name in names[:index]:
@@ -119,7 +132,14 @@ def _content(path: FilePath, size_max: int) -> bytes:
 class _Loader:
     """Loads one document and what it refers to."""
 
-    def __init__(self, document: Document, folder: FilePath, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        folder: FilePath,
+        settings: Mapping[str, str],
+        files: Mapping[str, bytes],
+    ) -> None:
+        self._files = files
         self._document = document
         self._folder = folder
         self._settings = settings
@@ -198,13 +218,19 @@ class _Loader:
         if node.checkpoint is not None:
             where = (*path, "checkpoint", "path")
             content = self._file(where, node.checkpoint.path, CHECKPOINT_SIZE_MAX)
-        pods = []
+        pods: list[Pod] = []
+        starts: dict[PodUid, PodStart] = {}
         for number, known in enumerate(node.pods):
             where = (*path, "pods", number)
-            if known.manifest is None:
+            if known.gone:
+                pods.append(Pod(PodUid(known.uid), known.name))
+                starts[PodUid(known.uid)] = PodStart(gone=True)
+            elif known.manifest is None:
                 pods.append(self._implied_pod(where, known, content))
             else:
-                pods.append(self._described_pod((*where, "manifest"), known))
+                manifest = self._described_pod((*where, "manifest"))
+                pods.append(replace(manifest.pod, uid=PodUid(known.uid), name=known.name))
+                starts[PodUid(known.uid)] = read_pod_start(manifest)
         return NodeSpec(
             name=NodeName(node.name),
             numa_nodes=node.numa_nodes,
@@ -212,14 +238,15 @@ class _Loader:
             topology_manager_scope=node.topology_manager_scope,
             checkpoint=content,
             pods=tuple(pods),
+            pod_starts=starts,
         )
 
-    def _described_pod(self, path: Path, known: KnownPod) -> Pod:
+    def _described_pod(self, path: Path) -> ManifestPod:
         manifests = self._manifest(path)
         if len(manifests) != 1:
             reason = f"wants one pod, found {len(manifests)}"
             raise self._document.fault(path, say(path, reason))
-        return replace(manifests[0].pod, uid=PodUid(known.uid), name=known.name)
+        return manifests[0]
 
     def _implied_pod(self, path: Path, known: KnownPod, content: bytes | None) -> Pod:
         """Return the pod that a checkpoint's entries imply: limits as many as devices."""
@@ -236,6 +263,8 @@ class _Loader:
         return Pod(PodUid(known.uid), known.name, containers=containers)
 
     def _file(self, where: Path, name: str, size_max: int) -> bytes:
+        if name in self._files:
+            return self._files[name]
         path = self._folder / name
         try:
             content = _content(path, size_max) if path.is_file() else None

@@ -46,6 +46,7 @@ class ManifestPod:
         pod: Its containers; the uid is empty.
         controller: What kind of manifest it came from.
         node: `spec.nodeName`, empty when absent.
+        document: Where it stands, with `path`.
     """
 
     pod: Pod
@@ -53,6 +54,8 @@ class ManifestPod:
     restart_policy: str
     termination_grace: Duration
     node: str
+    document: Document
+    path: Path
 
 
 def read_manifest(document: Document, path: Path = ()) -> list[ManifestPod]:
@@ -117,7 +120,9 @@ def _pod(values: Values, path: Path, name: str, controller: Controller) -> Manif
         (*spec, "terminationGracePeriodSeconds"), default=30, most=GRACE_SECONDS_MAX
     )
     node = values.text((*spec, "nodeName"), default="")
-    return ManifestPod(pod, controller, policy, Duration(grace * SECOND), node)
+    return ManifestPod(
+        pod, controller, policy, Duration(grace * SECOND), node, values.document, path
+    )
 
 
 def _check_containers(values: Values, spec: Path, pod: Pod) -> None:

@@ -82,7 +82,7 @@ class Hidden:
             written = self.parameters[ord(match.group(1)) - _FIRST_NUMBER]
             return _value(written, values, used)
 
-        return _HIDDEN.sub(value, text) if _OPEN in text else text
+        return _HIDDEN.sub(value, text) if self.parameters and _OPEN in text else text
 
 
 def hide_parameters(text: str) -> Hidden:

@@ -21,6 +21,8 @@ _RPCS: Final = {
     "PreStartContainer": "PreStart",
 }
 """The calls as they are shown in a narrow cell."""
+_HOLDING: Final = ("Pending", "Running")
+"""Phases of a pod that has a claim to its devices."""
 
 
 def phase(row: Expectation, scene: Scene) -> list[Fact]:
@@ -67,6 +69,31 @@ def unchanged(row: Expectation, scene: Scene) -> list[Fact]:
     words = {True: "unchanged", False: "changed", None: None}
     seen = words[pod is not None and pod.unchanged]
     return [equal("unchanged", str(seen), words[row.unchanged])]
+
+
+def same_devices(row: Expectation, scene: Scene) -> list[Fact]:
+    """See what became of the devices that the records gave to the pod before the last restart."""
+    words = {True: "same devices", False: "other devices", None: None}
+    pod = _pod(row, scene)
+    if pod is None:
+        return [
+            Fact("sameDevices", "no devices", words[row.same_devices], row.same_devices is None)
+        ]
+    seen = _fate(pod)
+    wanted = words[row.same_devices]
+    same = pod.device_ids == pod.devices_before
+    return [Fact("sameDevices", seen, wanted, row.same_devices in (None, same))]
+
+
+def _fate(pod: PodObservation) -> str:
+    """Say in two words what the records have for a pod, compared with before."""
+    if not pod.devices_before:
+        return "new devices" if pod.device_ids else "no devices"
+    if not pod.device_ids:
+        return "released"
+    if pod.phase not in _HOLDING:
+        return "not released"
+    return "same devices" if pod.device_ids == pod.devices_before else "other devices"
 
 
 def plugin_calls(row: Expectation, scene: Scene) -> list[Fact]:

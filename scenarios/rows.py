@@ -10,7 +10,7 @@ from scenarios.expect import KEYS, Expectation
 from scenarios.matrix import Combination, selects
 from simulator.core.instants import format_duration
 
-_LATE_KEYS: Final = frozenset({"plugin_calls", "calls", "unchanged"})
+_LATE_KEYS: Final = frozenset({"plugin_calls", "calls", "unchanged", "same_devices"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,18 @@ def table_rows(
 def _row(expectation: Expectation, meant: tuple[Expectation | None, ...]) -> TableRow:
     keys = _keys(expectation)
     counted = expectation.record is not None and expectation.record.count is not None
-    late = counted or not _LATE_KEYS.isdisjoint(keys)
+    late = counted or bool(expectation.show) or not _LATE_KEYS.isdisjoint(keys)
     return TableRow(_title(expectation), keys, meant, expectation, late)
 
 
 def _keys(expectation: Expectation) -> tuple[str, ...]:
     subject = expectation.subject()
     fields = KEYS.get(subject, (subject,))
-    return tuple(field for field in fields if getattr(expectation, field) is not None)
+    return tuple(
+        field
+        for field in fields
+        if getattr(expectation, field) is not None or field in expectation.shown()
+    )
 
 
 def _same_thing(row: TableRow, fresh: TableRow) -> bool:

@@ -62,7 +62,12 @@ class KnownPod(Model):
     name: Name
     """The name by which this scenario calls it."""
     manifest: Manifest | None = None
-    """Its manifest; left out: the containers and limits that the checkpoint's entries imply."""
+    """Its manifest; left out: the containers and limits that the checkpoint's entries imply.
+
+    A status in it says how the pod stands at the start; left out: it runs.
+    """
+    gone: bool = False
+    """Whether the pod is deleted already, and only the checkpoint still names it."""
 
 
 class Node(Model):

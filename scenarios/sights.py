@@ -20,6 +20,7 @@ _SIGHTS: Final[Mapping[str, _Sight]] = MappingProxyType(
         "devices": pod_sights.devices,
         "device_ids": pod_sights.device_ids,
         "unchanged": pod_sights.unchanged,
+        "same_devices": pod_sights.same_devices,
         "plugin_calls": pod_sights.plugin_calls,
         "capacity": node_sights.capacity,
         "allocatable": node_sights.allocatable,

@@ -15,6 +15,11 @@ class Values:
     def __init__(self, document: Document) -> None:
         self._document = document
 
+    @property
+    def document(self) -> Document:
+        """The document."""
+        return self._document
+
     def fault(self, path: Path, reason: str, *, key: bool = False) -> InputError:
         """Return the error that says `reason` about the value, or the key, at `path`."""
         return self._document.fault(path, reason, key=key)

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import click
@@ -27,6 +28,7 @@ from simulator.assembly import simulated
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.lists import Listed
+from simulator.cli.own_state import load_own, own_files, own_state_options
 from simulator.core.behavior import Readmission
 from simulator.core.switches import behavior_for
 from simulator.reports.documents import json_report
@@ -65,9 +67,11 @@ def _readmission(text: str) -> Readmission:
     epilog=example(
         "rebind replay --all -o junit",
         "rebind replay reboot-pod-before-plugin --kubelet-version 1.27.2 --persistence database",
+        "rebind replay --checkpoint kubelet_internal_checkpoint --pods pods.yaml --event reboot",
     )
 )
 @click.argument("scenarios", nargs=-1, metavar="[NAME|FILE]...")
+@own_state_options
 @click.option("--all", "all_builtin", is_flag=True, help="Run all built-in scenarios.")
 @click.option(
     "--kubelet-version",
@@ -101,16 +105,21 @@ def _readmission(text: str) -> Readmission:
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(("table", "transcript", "json", "junit", "trace")),
+    type=click.Choice(("table", "transcript", "json", "junit", "trace", "scenario")),
     default="table",
     show_default=True,
-    help="Form of what is printed.",
+    help="Form of what is printed; scenario: only the file made of your node's files.",
 )
 @click.pass_context
 def replay(  # noqa: PLR0913 - click hands over every option
     context: click.Context,
     *,
     scenarios: tuple[str, ...],
+    checkpoint: Path | None,
+    pods: tuple[Path, ...],
+    event: str | None,
+    node_name: str | None,
+    write: Path | None,
     all_builtin: bool,
     kubelet_version: tuple[str, ...] | None,
     persistence: tuple[Persistence, ...] | None,
@@ -125,19 +134,50 @@ def replay(  # noqa: PLR0913 - click hands over every option
     A scenario is a file, or the name of a built-in one (`rebind scenario list`). Each combination
     of its versions, persistences and readmission policies is one run. The exit code is 1 when an
     expectation did not hold.
+
+    With --checkpoint, --pods and --event the scenario is made of your own node's files: which of
+    its pods keep their devices, get others or fail, with the plugins back before the pods are
+    admitted and with the plugins late. Nothing on the node is touched. What is run is version
+    1.36.2 and the persistence checkpoint, unless you say otherwise.
     """
-    names = _names(scenarios, all_builtin=all_builtin)
+    files = own_files(
+        context, checkpoint=checkpoint, pods=pods, event=event, node_name=node_name, write=write
+    )
     narrowing = Narrowing(kubelet_version, persistence, readmission)
+    if files is not None:
+        if scenarios or all_builtin or settings or update_transcripts:
+            reason = (
+                "--checkpoint makes a scenario of its own: "
+                "leave names, --all, --set and --update-transcripts out"
+            )
+            raise click.UsageError(reason, context)
+        made = load_own(files, narrowing)
+        if output == "scenario":
+            click.echo(made.text, nl=False)
+            return
+        _show(context, made.loaded, Choice((), narrowing, seed, {}), output)
+        return
+    if output == "scenario":
+        reason = "-o scenario wants your node's files; `rebind scenario show` prints a built-in one"
+        raise click.UsageError(reason, context)
+    names = _names(scenarios, all_builtin=all_builtin)
     if update_transcripts and (narrowing != Narrowing() or seed is not None or settings):
         reason = "--update-transcripts wants whole scenarios: leave the other options out"
         raise click.UsageError(reason, context)
     choice = Choice(names, narrowing, seed, read_settings(settings))
-    results = _run_all(_load_all(choice), choice)
+    _show(context, _load_all(choice), choice, "" if update_transcripts else output)
+
+
+def _show(
+    context: click.Context, loaded: Sequence[LoadedScenario], choice: Choice, output: str
+) -> None:
+    """Run scenarios and print them in a form, or, without one, write their transcripts."""
+    results = _run_all(loaded, choice)
     _warn_of_unknown_versions(results)
-    if update_transcripts:
-        _write_transcripts(names, results)
-    else:
+    if output:
         click.echo(_report(results, output), nl=False)
+    else:
+        _write_transcripts(choice.names, results)
     if any(result.broken for result in results):
         context.exit(CHECK_FAILED)
 

@@ -1,7 +1,7 @@
 """A node that begins in the middle of its life: with a checkpoint, and the pods that it names.
 
-The pods run, with the devices that the checkpoint gives them; the database holds what the
-checkpoint says when that is where state is kept.
+The pods run, unless their status says otherwise, with the devices that the checkpoint gives them;
+the database holds what the checkpoint says when that is where state is kept.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.checkpoint.bindings import read_bindings
 from simulator.core.checkpoint.parse import parse
 from simulator.core.devices import device_ids
-from simulator.core.pods import Pod
+from simulator.core.pods import Container, ContainerKind, Pod
 from simulator.core.transitions import (
     CheckpointImported,
     DeviceBinding,
     OnConflict,
     PodIdentity,
 )
-from simulator.engine.api import RUNNING, ApiPod, ApiServer, PodStatus
+from simulator.engine.api import PENDING, SUCCEEDED, TERMINAL_PHASES, ApiPod, ApiServer, PodStatus
 from simulator.engine.node import Node
-from simulator.engine.spec import PodSpec
+from simulator.engine.spec import ContainerStart, ContainerState, PodSpec, PodStart
 
 
 def place_initial_pods(node: Node, api: ApiServer) -> None:
@@ -38,9 +38,30 @@ def place_initial_pods(node: Node, api: ApiServer) -> None:
     else:
         bindings = ()
     for pod in node.spec.pods:
-        spec = PodSpec(pod.name, pod, node=node.name)
-        api.create(ApiPod(spec, pod, node.name, PodStatus(phase=RUNNING)))
-        _run_containers(node, pod, bindings)
+        start = _start(node, pod)
+        if not start.gone:
+            api.create(_api_pod(node, pod, start))
+            _place_containers(node, pod, start, bindings)
+
+
+def pods_only_recorded(node: Node) -> dict[str, ApiPod]:
+    """Return by name the pods that the node's records name and no API has any more."""
+    gone = [(pod, _start(node, pod)) for pod in node.spec.pods if _start(node, pod).gone]
+    pods = {pod.name: _api_pod(node, pod, start) for pod, start in gone}
+    for pod in pods.values():
+        pod.deleted = True
+    return pods
+
+
+def _start(node: Node, pod: Pod) -> PodStart:
+    return node.spec.pod_starts.get(pod.uid, PodStart())
+
+
+def _api_pod(node: Node, pod: Pod, start: PodStart) -> ApiPod:
+    spec = PodSpec(pod.name, pod, node=node.name, restart_policy=start.restart_policy)
+    restarts = sum(container.restarts for container in start.containers.values())
+    status = PodStatus(start.phase, start.reason, start.message, restarts=restarts)
+    return ApiPod(spec, pod, node.name, status)
 
 
 def _import(node: Node, content: bytes) -> tuple[DeviceBinding, ...]:
@@ -67,13 +88,31 @@ def _import(node: Node, content: bytes) -> tuple[DeviceBinding, ...]:
     return read.bindings
 
 
-def _run_containers(node: Node, pod: Pod, bindings: tuple[DeviceBinding, ...]) -> None:
-    """Let the pod's containers run; init containers have done their work."""
-    node.runtime.create_sandbox(pod.uid)
+def _place_containers(
+    node: Node, pod: Pod, start: PodStart, bindings: tuple[DeviceBinding, ...]
+) -> None:
+    """List the pod's containers as they stand; one that was restarted has exited once before."""
+    if start.phase not in TERMINAL_PHASES:
+        node.runtime.create_sandbox(pod.uid)
     for container in pod.all_containers():
         devices = tuple(
             (binding.resource, device_ids(binding.devices))
             for binding in sorted(bindings, key=lambda each: each.resource)
             if (binding.pod, binding.container) == (pod.uid, container.name)
         )
-        node.runtime.place(pod.uid, container, devices)
+        found = start.containers.get(container.name) or _implied(container, start.phase)
+        if found.restarts:
+            node.runtime.place(pod.uid, container.name, devices, succeeded=False)
+        if found.state is not ContainerState.WAITING:
+            ended = {ContainerState.SUCCEEDED: True, ContainerState.FAILED: False}
+            node.runtime.place(pod.uid, container.name, devices, succeeded=ended.get(found.state))
+
+
+def _implied(container: Container, phase: str) -> ContainerStart:
+    """Return what the phase says of a container; a plain init container has done its work."""
+    if phase == PENDING:
+        return ContainerStart(ContainerState.WAITING)
+    if container.kind is ContainerKind.INIT or phase == SUCCEEDED:
+        return ContainerStart(ContainerState.SUCCEEDED)
+    failed = phase in TERMINAL_PHASES
+    return ContainerStart(ContainerState.FAILED if failed else ContainerState.RUNNING)

@@ -21,7 +21,7 @@ from simulator.core.pods import PodUid
 from simulator.core.records import HealthUpdated, KubeletStarted
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeBooted
-from simulator.engine.api import RUNNING, ApiPod
+from simulator.engine.api import ApiPod
 from simulator.engine.decisions import DecisionDriver
 from simulator.engine.host import Host
 from simulator.engine.housekeeping import Housekeeping
@@ -139,14 +139,17 @@ class Kubelet:
 
     def _take_over(self) -> None:
         self._listed = self.settled = self._facts.sources_ready = True
+        initial = {pod.uid for pod in self._host.spec.pods}
         for api in self._host.api.pods(self._host.name):
             local = LocalPod(api, api.status)
             self.pods.add(local)
-            if api.status.phase == RUNNING:
-                self.pods.move(local, Stage.ADMITTED)
-            else:
+            if api.uid not in initial:
                 self.pods.drop(local)
                 self._admission.admit(api)
+            elif api.status.is_terminal:
+                self.pods.move(local, Stage.TERMINATED)
+            else:
+                self.pods.move(local, Stage.ADMITTED)
 
     def _list_pods(self) -> None:
         """Get the pods once the API server can be reached (S5.3)."""

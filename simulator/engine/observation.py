@@ -24,6 +24,8 @@ class PodObservation:
             before the last restart or reboot.
         plugin_calls: Allocate calls for this pod since the beginning of the latest step.
         restarts: In-place container restarts.
+        devices_before: What `device_ids` was before the last restart or reboot; as now, if there
+            was none.
         waiting: Why a container does not start, or what a waiting admission waits for.
     """
 
@@ -37,6 +39,7 @@ class PodObservation:
     unchanged: bool
     plugin_calls: int
     restarts: int
+    devices_before: tuple[tuple[ResourceName, tuple[str, ...]], ...] = ()
     waiting: str = ""
 
 

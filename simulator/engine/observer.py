@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from simulator.core.devices import device_ids
 from simulator.core.inventory import Capacity
 from simulator.core.pods import PodUid
 from simulator.core.resources import ResourceName
-from simulator.core.transitions import DeviceBinding
+from simulator.core.transitions import DeviceBinding, NodeName
 from simulator.engine.actions import DeviceCounts
 from simulator.engine.api import DELETED, ApiPod, ApiServer
 from simulator.engine.node import Node
@@ -20,6 +20,8 @@ from simulator.engine.observation import (
 )
 from simulator.engine.plugin import Plugin
 
+DeviceIds = tuple[tuple[ResourceName, tuple[str, ...]], ...]
+"""Resource to sorted ids, sorted by resource."""
 Instances = tuple[tuple[str, object], ...]
 """Running containers of a pod: ids and what they were started with."""
 
@@ -29,11 +31,21 @@ class PodHistory:
 
     def __init__(self) -> None:
         self._before: dict[PodUid, Instances] = {}
+        self._recorded: dict[NodeName, dict[PodUid, DeviceIds]] = {}
 
     def remember(self, node: Node) -> None:
         """Keep the running containers of a node that is about to be disturbed."""
         for uid in node.runtime.pods():
             self._before[uid] = _instances(node, uid)
+        bindings: dict[PodUid, list[DeviceBinding]] = {}
+        for binding in _recorded(node):
+            bindings.setdefault(binding.pod, []).append(binding)
+        self._recorded[node.name] = {uid: _device_ids(each) for uid, each in bindings.items()}
+
+    def devices_before(self, node: Node, uid: PodUid) -> DeviceIds | None:
+        """Return what the records gave a pod then; None when there was no restart yet."""
+        recorded = self._recorded.get(node.name)
+        return None if recorded is None else recorded.get(uid, ())
 
     def is_unchanged(self, node: Node, uid: PodUid) -> bool:
         """Tell whether the pod's containers are still those of then."""
@@ -45,9 +57,8 @@ def observe_pod(
     pod: ApiPod, node: Node | None, history: PodHistory, plugins: Mapping[str, Plugin]
 ) -> PodObservation:
     """Return a pod as the API and its node show it."""
-    ids: dict[ResourceName, set[str]] = {}
-    for binding in _bindings(node, pod.uid) if node is not None else ():
-        ids.setdefault(binding.resource, set()).update(device_ids(binding.devices))
+    ids = _device_ids(_bindings(node, pod.uid)) if node is not None else ()
+    before = history.devices_before(node, pod.uid) if node is not None else None
     status = pod.status
     return PodObservation(
         uid=pod.uid,
@@ -55,11 +66,12 @@ def observe_pod(
         phase=DELETED if pod.deleted else status.phase,
         reason=status.reason,
         message=status.message,
-        devices=tuple((resource, len(ids[resource])) for resource in sorted(ids)),
-        device_ids=tuple((resource, tuple(sorted(ids[resource]))) for resource in sorted(ids)),
+        devices=tuple((resource, len(devices)) for resource, devices in ids),
+        device_ids=ids,
         unchanged=node is not None and history.is_unchanged(node, pod.uid),
         plugin_calls=sum(plugin.allocated.get(pod.uid, 0) for plugin in plugins.values()),
         restarts=status.restarts,
+        devices_before=ids if before is None else before,
         waiting=status.waiting,
     )
 
@@ -101,8 +113,21 @@ def _bindings(node: Node, uid: PodUid) -> tuple[DeviceBinding, ...]:
     """Return a pod's records: the device manager's, or the durable ones while no kubelet runs."""
     if node.kubelet is not None and node.kubelet.serving:
         return tuple(node.kubelet.manager.bindings_of(uid))
-    bindings = node.authority.state(node.behavior).bindings
-    return tuple(binding for binding in bindings if binding.pod == uid)
+    return tuple(binding for binding in _recorded(node) if binding.pod == uid)
+
+
+def _recorded(node: Node) -> tuple[DeviceBinding, ...]:
+    """Return the records of all pods."""
+    if node.kubelet is not None and node.kubelet.serving:
+        return tuple(node.kubelet.manager.snapshot().bindings)
+    return node.authority.state(node.behavior).bindings
+
+
+def _device_ids(bindings: Iterable[DeviceBinding]) -> DeviceIds:
+    ids: dict[ResourceName, set[str]] = {}
+    for binding in bindings:
+        ids.setdefault(binding.resource, set()).update(device_ids(binding.devices))
+    return tuple((resource, tuple(sorted(ids[resource]))) for resource in sorted(ids))
 
 
 def _instances(node: Node, uid: PodUid) -> Instances:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from simulator.core.devices import DeviceId
 from simulator.core.facts import ContainerInstance
-from simulator.core.pods import Container, ContainerKind, ContainerName, PodUid
+from simulator.core.pods import ContainerName, PodUid
 from simulator.core.records import ContainerChanged, Record
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
@@ -65,11 +65,25 @@ class Runtime:
         self._list(pod, container, devices)
         self._emit(ContainerChanged(pod, container, "running", "", devices))
 
-    def place(self, pod: PodUid, container: Container, devices: GivenDevices) -> None:
-        """List a container that was started before the run; a plain init container has exited."""
-        process = self._list(pod, container.name, devices)
-        if container.kind is ContainerKind.INIT:
-            self._end(process, succeeded=True)
+    def place(
+        self,
+        pod: PodUid,
+        container: ContainerName,
+        devices: GivenDevices,
+        *,
+        succeeded: bool | None = None,
+    ) -> None:
+        """List a container that was started before the run.
+
+        Args:
+            pod: Its pod.
+            container: Its name.
+            devices: What it was started with.
+            succeeded: How it has exited; None when it runs.
+        """
+        process = self._list(pod, container, devices)
+        if succeeded is not None:
+            self._end(process, succeeded=succeeded)
 
     def exit(self, process: ContainerProcess, *, succeeded: bool, cause: str = "") -> None:
         """Let a running container exit by itself."""

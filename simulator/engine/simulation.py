@@ -13,12 +13,12 @@ from simulator.core.instants import Duration, Instant, after
 from simulator.core.records import Record, Stamped, StepDone
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
-from simulator.engine.api import NO_NODE, ApiServer
+from simulator.engine.api import NO_NODE, ApiPod, ApiServer
 from simulator.engine.cluster import Cluster
 from simulator.engine.controllers import Controllers
 from simulator.engine.database import Database
 from simulator.engine.faults import Effect, EffectLog, Fault
-from simulator.engine.initial_state import place_initial_pods
+from simulator.engine.initial_state import place_initial_pods, pods_only_recorded
 from simulator.engine.invariants import NodeInvariants
 from simulator.engine.kubelet_settings import keeps_database
 from simulator.engine.node import Node
@@ -129,8 +129,10 @@ class Simulation:
         Controllers(self._timeline, self._api, factory)
         Scheduler(self._timeline, self._api)
         self._performer = Performer(cluster, self._nodes, self._plugins, factory)
+        self._only_recorded: dict[str, ApiPod] = {}
         for node in self._nodes.values():
             place_initial_pods(node, self._api)
+            self._only_recorded |= pods_only_recorded(node)
             node.start_kubelet(warm=True)
 
     # Time
@@ -186,8 +188,11 @@ class Simulation:
     # Observations
 
     def pod(self, name: str) -> PodObservation | None:
-        """Return the newest pod of this name; None when there never was one."""
-        pod = self._api.pod_named(name)
+        """Return the newest pod of this name; None when there never was one.
+
+        A pod that only the first checkpoint names is a deleted one.
+        """
+        pod = self._api.pod_named(name) or self._only_recorded.get(name)
         if pod is None:
             return None
         node = None if pod.node is None else self._nodes.get(pod.node)

@@ -5,6 +5,7 @@ Scenario files are turned into these values by `scenarios`; nothing here knows Y
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -12,7 +13,7 @@ from simulator import ports
 from simulator.core.behavior import Readmission, Reservations
 from simulator.core.devices import Device, DeviceId
 from simulator.core.instants import MILLISECOND, SECOND, Duration
-from simulator.core.pods import Pod
+from simulator.core.pods import ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 
@@ -29,13 +30,53 @@ Durability = ports.Durability
 """What a power cut may take."""
 
 
+class ContainerState(Enum):
+    """What a container's status says of it."""
+
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerStart:
+    """How a container stands when the run begins.
+
+    Attributes:
+        restarts: How often it was started in place before.
+    """
+
+    state: ContainerState
+    restarts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PodStart:
+    """How a pod stands when the run begins; left out: it runs, and so do its containers.
+
+    Attributes:
+        gone: Whether the pod is in no API any more, so that only the node's records name it.
+        restart_policy: `Always`, `OnFailure` or `Never`.
+        containers: Containers whose state does not follow from the phase.
+    """
+
+    phase: str = "Running"
+    reason: str = ""
+    message: str = ""
+    gone: bool = False
+    restart_policy: str = "Always"
+    containers: Mapping[ContainerName, ContainerStart] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class NodeSpec:
     """One simulated node.
 
     Attributes:
         checkpoint: Content of the checkpoint file at the start, if any.
-        pods: Pods whose uids the checkpoint names and which are bound to the node at the start.
+        pods: Pods that the node has at the start: bound to it, or named by the checkpoint only.
+        pod_starts: How those pods stand that do not simply run.
     """
 
     name: NodeName
@@ -44,6 +85,7 @@ class NodeSpec:
     topology_manager_scope: str = "container"
     checkpoint: bytes | None = None
     pods: tuple[Pod, ...] = ()
+    pod_starts: Mapping[PodUid, PodStart] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

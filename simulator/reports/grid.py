@@ -150,7 +150,7 @@ class _Grid:
         if cell.verdict is Verdict.BROKEN:
             lines.insert(0, "BROKEN")
             style = _STYLES["broken"]
-        elif cell.verdict is Verdict.NOT_MEANT:
+        elif cell.verdict is Verdict.NOT_MEANT and not row.only_shown:
             lines = [f"({line})" for line in lines]
             style = "dim"
         elif other or row.differs(self._columns, "persistence"):

@@ -94,6 +94,11 @@ class Row:
     title: str
     cells: tuple[Cell, ...]
 
+    @property
+    def only_shown(self) -> bool:
+        """Whether nothing is expected of it in any column."""
+        return all(cell.verdict is Verdict.NOT_MEANT for cell in self.cells)
+
     def differs(self, columns: Sequence[Column], by: str) -> bool:
         """Tell whether columns that differ in nothing but `by` have different cells.
 

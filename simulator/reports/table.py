@@ -65,7 +65,10 @@ def _legend(results: Sequence[ScenarioResult]) -> str:
     marks = {
         "BROKEN: not what was expected.": any(cell.verdict is Verdict.BROKEN for cell in cells),
         "( ): only observed, nothing is expected there.": any(
-            cell.verdict is Verdict.NOT_MEANT and cell.facts for cell in cells
+            cell.verdict is Verdict.NOT_MEANT and cell.facts
+            for _, row in rows
+            if not row.only_shown
+            for cell in row.cells
         ),
         "!=: differs from the first persistence of the same version.": any(
             row.differs(result.columns, "persistence") for result, row in rows

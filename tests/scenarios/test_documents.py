@@ -153,3 +153,18 @@ def test_aliases_cannot_pass_the_depth_limit() -> None:
 def test_a_manifest_raises_its_own_kind_of_error() -> None:
     with pytest.raises(ManifestError):
         read_documents(b"a: [", "pod.yaml", error=ManifestError)
+
+
+def test_what_a_cluster_prints_has_no_parameters() -> None:
+    [document] = read_documents(b"args: ['${HOME}', '$${x']", "pods.yaml")
+
+    assert document.plain() == {"args": ["${HOME}", "$${x"]}
+
+
+def test_a_larger_file_may_be_read_where_that_is_said() -> None:
+    text = b"[" + b"1," * 120_000 + b"1]" + b" " * FILE_SIZE_MAX
+
+    [document] = read_documents(text, "pods.yaml", size_max=2 * FILE_SIZE_MAX)
+    assert document.plain() == [1] * 120_001
+    with pytest.raises(ScenarioError, match="more than 100000 values"):
+        read_documents(b"[" + b"1," * 120_000 + b"1]", "pods.yaml")

@@ -297,3 +297,38 @@ def test_the_same_seed_gives_the_same_records() -> None:
     first, second = (run("always: true, invariants: all") for _ in range(2))
 
     assert first.runs[0].records == second.runs[0].records
+
+
+def test_what_is_only_shown_is_seen_at_the_deadline_and_counts_for_nothing() -> None:
+    found = run("after: plugin-up, within: 3s, pod: trainer, show: [phase, deviceIDs]")
+
+    assert (found.held, found.broken) == (0, 0)
+    assert found.rows[0].only_shown
+    assert found.rows[0].cells[0].text() == "Running, gpu-0 gpu-1"
+
+
+def test_what_is_shown_beside_an_expectation_does_not_decide() -> None:
+    found = cell("after: plugin-up, within: 3s, pod: trainer, phase: Running, show: [message]")
+
+    assert found.verdict is Verdict.HELD
+    assert [(fact.key, fact.expected) for fact in found.facts] == [
+        ("phase", "Running"),
+        ("message", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"), [("true", Verdict.HELD), ("false", Verdict.BROKEN)]
+)
+def test_a_pod_with_a_record_keeps_its_devices_over_a_restart(
+    wanted: str, expected: Verdict
+) -> None:
+    """Table 5.4, "KR p"."""
+    steps = STEPS.replace("rebootNode: {name: node-a, downtime: 1m30s}", "restartKubelet: {}")
+    row = f"after: reboot, within: 3s, pod: trainer, sameDevices: {wanted}"
+
+    assert verdict(row, steps=steps) is expected
+
+
+def test_a_pod_that_was_never_there_has_no_devices() -> None:
+    assert cell("at: 10ms, pod: trainer, show: [sameDevices]").text() == "no devices"

@@ -119,10 +119,15 @@ def test_a_power_cut_may_wait_for_an_effect() -> None:
         ),
         (
             ROW,
+            "after: admit, pod: trainer, show: [phase, allocatable]",
+            '"allocatable" is no key of a pod to show; allowed: phase, reason, message, devices',
+        ),
+        (
+            ROW,
             "after: admit, pod: trainer",
             (
                 "says nothing about its pod; give one of phase, reason, message, devices, "
-                "deviceIDs, unchanged, pluginCalls"
+                "deviceIDs, unchanged, sameDevices, pluginCalls"
             ),
         ),
         (
