@@ -17,7 +17,6 @@ from simulator.core.records import (
     KubeletStartFailed,
     KubeletStopped,
 )
-from simulator.core.switches import behavior_for
 from simulator.core.transitions import NodeName
 from simulator.engine.authority import Authority
 from simulator.engine.cluster import Cluster
@@ -62,7 +61,7 @@ class Node:
         disturbed: Callable[[Node], None],
     ) -> None:
         run, timeline = cluster.run, cluster.timeline
-        self.behavior = behavior_for(run.kubelet_version)
+        self.behavior = run.behaviors(run.kubelet_version)
         self.kubelet: Kubelet | None = None
         self.plugins: dict[str, Plugin] = {}
         self._timeline = timeline

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from simulator.core.instants import Instant, after
-from simulator.core.switches import behavior_for
 from simulator.core.transitions import NodeName
 from simulator.engine import actions
 from simulator.engine.actions import Action
@@ -39,6 +38,7 @@ class Performer:
         self._timeline = cluster.timeline
         self._api = cluster.api
         self._effects = cluster.effects
+        self._behaviors = cluster.run.behaviors
         self._pod_specs = {pod.name: pod for pod in cluster.run.pods}
         self._nodes = nodes
         self._plugins = plugins
@@ -144,7 +144,7 @@ class Performer:
             case actions.CrashKubelet(_, downtime):
                 node.crash_kubelet(downtime)
             case actions.UpgradeKubelet(_, version, downtime):
-                node.restart_kubelet(downtime, behavior=behavior_for(version))
+                node.restart_kubelet(downtime, behavior=self._behaviors(version))
             case actions.RebootNode(_, downtime):
                 node.reboot(downtime)
             case actions.RecreateNode(_, downtime):

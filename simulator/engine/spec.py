@@ -5,16 +5,17 @@ Scenario files are turned into these values by `scenarios`; nothing here knows Y
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
 from simulator import ports
-from simulator.core.behavior import Readmission, Reservations
+from simulator.core.behavior import Behavior, Readmission, Reservations
 from simulator.core.devices import Device, DeviceId
 from simulator.core.instants import MILLISECOND, SECOND, Duration
 from simulator.core.pods import ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName
+from simulator.core.switches import behavior_for
 from simulator.core.transitions import NodeName
 
 
@@ -159,6 +160,7 @@ class SimulationSpec:
         reservations: None for the persistence's default.
         persistence_options: E.g. `{"dirFsync": True}` as sorted pairs.
         added_fsync: Extra time that every fsync takes.
+        behaviors: How a kubelet version behaves.
     """
 
     nodes: tuple[NodeSpec, ...]
@@ -173,3 +175,4 @@ class SimulationSpec:
     choice: str = "sorted"
     seed: int = 0
     added_fsync: Duration = Duration(0)
+    behaviors: Callable[[str], Behavior] = behavior_for
