@@ -271,6 +271,8 @@ def _split(picking: _Picking, available: SlotSet) -> tuple[SlotSet, SlotSet, Slo
 def _preferred(picking: _Picking, candidates: SlotSet) -> Decision[Sequence[DeviceId] | Refusal]:
     """Ask the plugin which of the candidates it prefers, if it wants to be asked (S3.18)."""
     state, request = picking.state, picking.request
+    if not state.behavior.preferred_allocation_known:
+        return ()
     endpoint = state.inventory.endpoints.get(request.resource)
     if endpoint is None:
         return EndpointNotCached(request.resource)

@@ -23,9 +23,9 @@ class CheckpointFormat(Enum):
 class ReadmissionHealthCheck(Enum):
     """When a container that already has its devices is checked for health (steps B to F)."""
 
-    ABSENT = "absent"
-    WITHOUT_RUNNING_CHECK = "withoutRunningCheck"
-    AFTER_RUNNING_CHECK = "afterRunningCheck"
+    ABSENT = "never"
+    WITHOUT_RUNNING_CHECK = "always"
+    AFTER_RUNNING_CHECK = "unlessRunning"
 
 
 class RunningCheck(Enum):
@@ -93,7 +93,7 @@ class Behavior:
         note: What a reader has to know about the profile, e.g. that its version is newer than those
             that were checked; empty for nothing.
 
-    The other fields are described where they are set: `simulator.core.switches`.
+    The other fields are described where they are set: `simulator.core.switch_rows`.
     """
 
     version: str = "1.36.2"
@@ -101,24 +101,31 @@ class Behavior:
     # Checkpoint
     checkpoint_written: CheckpointFormat = CheckpointFormat.V2
     checkpoints_read: frozenset[CheckpointFormat] = frozenset({CheckpointFormat.V2})
-    legacy_json_escapes: bool = False
     checkpoint_at_every_admission: bool = False
+    topologyless_under_node_zero: bool = False
+    legacy_json_escapes: bool = False
     lenient_allocate_responses: bool = True
     cdi_devices_known: bool = True
-    topologyless_under_node_zero: bool = False
     # Allocation
     readmission_health_check: ReadmissionHealthCheck = ReadmissionHealthCheck.AFTER_RUNNING_CHECK
     running_check: RunningCheck = RunningCheck.ANY
+    trusts_checkpoint: bool = False
     vanished_device: VanishedDevice = VanishedDevice.CRASH
     sidecar_devices_dedicated: bool = True
     claimed_resources_skipped: bool = True
-    contracted_unregistered_text: bool = False
-    dumped_empty_response: bool = False
+    preferred_allocation_known: bool = True
     reuse_into_missing_set_crashes: bool = False
     rebuild_during_preference_crashes: bool = False
     zero_limits_skipped_at_start: bool = True
     inactive_pods_reallocated: bool = False
+    start_waits_for_plugin: bool = False
+    cdi_devices_passed: bool = True
+    allocation_by_predicates: bool = False
+    contracted_unregistered_text: bool = False
+    dumped_empty_response: bool = False
     # Topology
+    device_topology_known: bool = True
+    recorded_devices_hinted: bool = True
     empty_topology_counts: bool = False
     hint_nodes: HintNodes = HintNodes.DEVICE_BEARING
     sidecars_in_pod_request: bool = True
@@ -126,21 +133,33 @@ class Behavior:
     node_order_is_arbitrary: bool = False
     # Plugins and node
     endpoint_grace_period: Duration = Duration(5 * MINUTE)
+    same_devices_ignored: bool = False
     disconnect_match: DisconnectMatch = DisconnectMatch.RESOURCE_NAME
-    registered_options_used: bool = False
     register_asynchronous: bool = False
+    registered_options_used: bool = False
+    watched_plugins_retried: bool = True
+    registration_health_needs_start: bool = False
     plugin_directory_emptied: bool = False
-    unhealthy_devices_allocatable: bool = False
     extended_resource_reset: ExtendedResourceReset = ExtendedResourceReset.WITHOUT_CHECKPOINT
-    # Kubelet
+    # Pods
     terminated_pods_readmitted: bool = False
     rejected_status_prefix: str = "Pod was rejected: "
     rejected_pods_become_active: bool = True
     resource_health_in_status: bool = True
+    health_updates_by_resource: bool = False
+    rejections_counted: bool = True
+    # PodResources
+    pod_resources_versions: frozenset[str] = frozenset({"v1", "v1alpha1"})
     pod_resources_releases: bool = True
+    pod_resources_allocatable_served: bool = True
+    unhealthy_devices_allocatable: bool = False
+    pod_resources_entry_per_device: bool = True
+    pod_resources_rate_limited: bool = True
+    pod_resources_sidecars_listed: bool = True
     pod_resources_active_pods_only: bool = True
     pod_resources_get_served: bool = True
+    # API client
     api_qps: int = 50
     api_burst: int = 100
-    watched_plugins_retried: bool = True
-    trusts_checkpoint: bool = False
+    event_qps: int = 50
+    event_burst: int = 100

@@ -56,7 +56,7 @@ def run_options(state: ManagerState, pod: Pod, container: Container) -> Decision
             decode(
                 allocation.binding.response or b"",
                 lenient=behavior.lenient_allocate_responses,
-                cdi_devices=behavior.cdi_devices_known,
+                cdi_devices=behavior.cdi_devices_known and behavior.cdi_devices_passed,
             ),
         )
         for resource, allocation in allocations.items()
@@ -86,9 +86,13 @@ def _prepare(state: ManagerState, pod: Pod, container: Container) -> Decision[Re
 def _pre_start(
     state: ManagerState, pod: Pod, container: Container, resource: ResourceName
 ) -> Decision[Refusal | None]:
-    """Call PreStartContainer if the plugin asked for it; unknown after a restart (S3.26)."""
+    """Call PreStartContainer if the plugin asked for it; unknown after a restart (S3.26).
+
+    1.12 does not start the container before it knows (R13); its text is not known for sure.
+    """
     endpoint = state.inventory.endpoints.get(resource)
-    if endpoint is None:
+    unknown = endpoint is None or endpoint.options is None
+    if endpoint is None or (unknown and state.behavior.start_waits_for_plugin):
         return EndpointNotCached(resource)
     if endpoint.options is None or not endpoint.options.pre_start_required:
         return None

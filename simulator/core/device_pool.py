@@ -8,7 +8,7 @@ ids reserved by calls in flight or leaked by failed ones; their union is the rea
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from simulator.core.affinity import cares_about_topology
 from simulator.core.behavior import Behavior
@@ -85,16 +85,37 @@ class DevicePool:
 
         Kubelet: genericDeviceUpdateCallback.
         """
+        if not behavior.device_topology_known:
+            devices = [replace(device, topology=None) for device in devices]
+        ignored = self._ignored(devices) if behavior.same_devices_ignored else frozenset()
         self.listed = {device.id: device for device in devices}
         ids = tuple(sorted(self.listed))
         if ids != self.ids:
             self.ids = ids
             self.taken = self.slots_of((*self.held, *(self.reserved or ())))
-        self.healthy = self._slots_where(device.id for device in devices if device.is_healthy)
-        self.unhealthy = self._slots_where(device.id for device in devices if not device.is_healthy)
+        self.healthy = self._slots_where(
+            device.id for device in devices if device.is_healthy and device.id not in ignored
+        )
+        self.unhealthy = self._slots_where(
+            device.id for device in devices if not device.is_healthy or device.id in ignored
+        )
         self.healthy_ids = tuple(self.of_slots(self.healthy))
         self.has_topology = cares_about_topology(self.listed.values(), behavior)
         self.is_registered = self.has_unhealthy = self.is_reported = True
+
+    def _ignored(self, devices: Iterable[Device]) -> frozenset[DeviceId]:
+        """Return the devices that stay unhealthy, since nothing new is said about them (R20).
+
+        The plugin has gone and come back with the same list; the copy of that list says healthy.
+        """
+        if not self.is_registered:
+            return frozenset()
+        lost = {*self.listed}.difference(self.healthy_ids)
+        return frozenset(
+            device.id
+            for device in devices
+            if device.is_healthy and device.id in lost and self.listed[device.id].is_healthy
+        )
 
     def _slots_where(self, chosen: Iterable[DeviceId]) -> int:
         """Return the slots of listed ids; one pass over the list, not one big integer an id."""

@@ -91,7 +91,7 @@ def _hints(
             resource=resource,
             requested=requested,
             devices=pool.listed,
-            recorded=recorded,
+            recorded=recorded if state.behavior.recorded_devices_hinted else (),
             available=pool.of_slots(pool.free),
             reusable=reusable,
         ),

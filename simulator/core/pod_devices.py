@@ -133,12 +133,15 @@ class PodDevices:
         }
         return tuple(sorted(found))
 
-    def owner(self, device: DeviceId) -> PodUid | None:
-        """Return a pod that has a device of this id, of whatever resource (S9.6).
+    def owner(self, device: DeviceId, resource: ResourceName | None = None) -> PodUid | None:
+        """Return a pod that has a device of this id, of `resource` or of whatever one (S9.6).
 
         Kubelet: getPodAndContainerForDevice. Differs: the pod that has held it longest, not any.
         """
-        return next(iter(self._owners.get(device, ())), None)
+        owners = iter(self._owners.get(device, ()))
+        if resource is None:
+            return next(owners, None)
+        return next((pod for pod in owners if device in self.pod_ids(pod, resource)), None)
 
     def inactive(self, active: ActivePods) -> tuple[PodUid, ...]:
         """Return the pods that have a record and are not active, in order of leaving (S6.1).

@@ -288,10 +288,14 @@ def refused(refusal: Refusal, behavior: Behavior, *, retry: bool = False) -> Adm
     text = refusal.text(behavior)
     if isinstance(refusal, NoTopologyLocality):
         return Admission(admitted=False, reason=TOPOLOGY_AFFINITY_ERROR, message=text)
+    if behavior.allocation_by_predicates:
+        message = f"Update plugin resources failed due to {text}, which is unexpected."
+    else:
+        message = f"Allocate failed due to {text}, which is unexpected"
     return Admission(
         admitted=False,
         reason=UNEXPECTED_ADMISSION_ERROR,
-        message=f"Allocate failed due to {text}, which is unexpected",
+        message=message,
         retry=retry,
     )
 

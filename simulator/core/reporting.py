@@ -31,8 +31,11 @@ def report_devices(
     )
     pool.fold(devices, state.behavior)
     state.note(DevicesListed(resource, tuple(devices)))
+    of_resource = resource if state.behavior.health_updates_by_resource else None
     owners = dict.fromkeys(
-        owner for device in changed if (owner := state.pod_devices.owner(device)) is not None
+        owner
+        for device in changed
+        if (owner := state.pod_devices.owner(device, of_resource)) is not None
     )
     if owners:
         state.note(HealthUpdated(tuple(owners)))

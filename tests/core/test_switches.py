@@ -19,7 +19,7 @@ from simulator.core.checkpoint.render import render
 from simulator.core.devices import NumaNode
 from simulator.core.facts import ContainerInstance
 from simulator.core.pods import PodUid
-from simulator.core.switches import SWITCHES, behavior_for
+from simulator.core.switches import SWITCHES, behavior_for, profile_of, profiles
 from simulator.core.transitions import DeviceBinding
 from simulator.errors import ConfigError
 from tests.core.driving import GPU, MAIN, Rig, ids, pod
@@ -34,13 +34,11 @@ def test_the_defaults_are_those_of_1_36_2() -> None:
     assert behavior_for("v1.36.2") == Behavior()
 
 
-def test_every_field_but_four_has_a_row() -> None:
+def test_every_field_but_version_and_note_has_a_row_in_the_same_order() -> None:
     rows = [switch.name for switch in SWITCHES]
-    named = {field.name for field in fields(Behavior)}
 
-    assert len(rows) == len(set(rows))
-    assert named - set(rows) == {"version", "note", "endpoint_grace_period", "trusts_checkpoint"}
-    assert all(switch.source for switch in SWITCHES)
+    assert ["version", "note", *rows] == [field.name for field in fields(Behavior)]
+    assert all(switch.source and switch.meaning for switch in SWITCHES)
     assert all(change.source for switch in SWITCHES for change in switch.changes)
 
 
@@ -58,6 +56,30 @@ def test_a_newer_version_behaves_like_the_newest_and_says_so() -> None:
     assert behavior_for("1.41.0").note != ""
     assert behavior_for("1.41.0").running_check is RunningCheck.ANY
     assert behavior_for("1.37.0").disconnect_match is DisconnectMatch.OWN_ENDPOINT
+
+
+def test_a_version_with_changes_of_its_own_says_which_profile_it_uses() -> None:
+    assert behavior_for("1.40").note == (
+        "kubelet 1.40 is newer than 1.36.2, the newest known; it behaves like 1.37.0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "profile"),
+    [("1.25.12", "1.25.10"), ("1.27.6", "1.27.6"), ("v1.31.3+k3s1", "1.30.5"), ("1.24", "1.23.0"),
+     ("1.36.0-rc.1", "1.36.0"), ("1.36.2", "1.36.0"), ("1.40", "1.37.0"), ("1.21.3", "1.20.0"),
+     ("1.21.8", "1.20.14"), ("1.13.5", "1.11.0"), ("trust-checkpoint", "trust-checkpoint")],
+)  # fmt: skip
+def test_a_profile_is_named_by_the_first_release_that_has_it(version: str, profile: str) -> None:
+    """Back-ports included (table 5.4)."""
+    assert profile_of(behavior_for(version)) == profile
+
+
+def test_the_first_and_the_last_profile_are_those_of_1_10_and_of_what_comes_after_1_36() -> None:
+    names = list(profiles().values())
+
+    assert (names[0], names[-1]) == ("1.10.0", "1.37.0")
+    assert all(profile_of(behavior_for(name)) == name for name in names)
 
 
 def test_trust_checkpoint_is_labelled_as_no_release() -> None:
@@ -246,7 +268,26 @@ def test_an_exited_instance_hides_the_running_one_until_any_is_looked_at(
         ("topologyless_under_node_zero", True, "1.20.0 1.21.14", "1.19"),
         ("topologyless_under_node_zero", False, "1.22.0", "1.21.14"),
         ("pod_resources_releases", True, "1.20.0", "1.19"),
+        # the table of field-reports.md, and the reports it names
+        ("same_devices_ignored", False, "1.10.3 1.11.0", "1.10.0"),
+        ("start_waits_for_plugin", True, "1.12.0 1.12.10", "1.11.0 1.13.0"),
+        ("recorded_devices_hinted", True, "1.17.0", "1.16"),
+        ("pod_resources_sidecars_listed", True, "1.29.0", "1.28"),
         # the rules themselves
+        ("device_topology_known", True, "1.16.0", "1.15"),
+        ("preferred_allocation_known", True, "1.19.0", "1.18"),
+        ("cdi_devices_known", True, "1.28.0", "1.27"),
+        ("cdi_devices_passed", True, "1.29.0", "1.28"),
+        ("health_updates_by_resource", True, "1.37.0", "1.36"),
+        ("rejections_counted", True, "1.32.0", "1.31"),
+        ("pod_resources_versions", frozenset({"v1alpha1"}), "1.15.0 1.19", "1.14 1.20.0"),
+        ("pod_resources_versions", frozenset({"v1alpha1", "v1"}), "1.20.0", "1.19"),
+        ("pod_resources_allocatable_served", True, "1.23.0", "1.22"),
+        ("pod_resources_rate_limited", True, "1.27.0", "1.26"),
+        ("pod_resources_entry_per_device", True, "1.25.0", "1.24"),
+        ("registration_health_needs_start", False, "1.36.0", "1.35.9 1.32.10"),
+        ("event_qps", 50, "1.27.0", "1.26"),
+        ("event_burst", 100, "1.27.0", "1.26"),
         ("rejected_status_prefix", "Pod was rejected: ", "1.26.0", "1.25"),
         ("registered_options_used", False, "1.25.0", "1.24"),
         ("register_asynchronous", False, "1.25.0", "1.24"),
