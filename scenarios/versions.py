@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from simulator.core.kubelet_version import NEWEST_PATCH, KubeletVersion, parse_version
-from simulator.core.switches import behavior_for
+from simulator.core.switches import OLDEST, TRUST_CHECKPOINT, behavior_for, profile_of
 from simulator.errors import ConfigError
 
 _TERM: Final = re.compile(r"(>=|<=|==|!=|>|<|=)?\s*(v?[0-9][0-9A-Za-z.+~_-]*)", re.ASCII)
@@ -23,41 +23,54 @@ _OPERATORS: Final[dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]]]
     "==": operator.eq,
     "!=": operator.ne,
 }
+_EQUALITIES: Final = frozenset({"=", "==", "!=", "<="})
 
 
 def replayable_version(text: str) -> str:
-    """Return the kubelet version that `text` is.
+    """Return the kubelet version that `text` is, or the profile that is no release.
 
     Raises:
-        ConfigError: It is none, or older than those that can be replayed.
+        ConfigError: It is neither, or older than those that can be replayed.
     """
-    parse_version(text)
     behavior_for(text)
     return text
 
 
 @dataclass(frozen=True, slots=True)
 class VersionSelector:
-    """A version, or a range such as `>=1.25.10 <1.28`: all terms must hold.
+    """A version, or a range such as `>=1.25.10 <1.28`: all terms must hold; or `trust-checkpoint`.
 
     A bound without a patch number speaks of the minor version: `1.27` is every 1.27, `<1.28` none
-    of 1.28, `>1.28` at least 1.29.
+    of 1.28, `>1.28` at least 1.29. The other way round, a kubelet that is only called `1.24` is the
+    newest of that minor version, and so it is `1.24.0` if nothing has changed since then.
     """
 
     text: str
     terms: tuple[tuple[str, KubeletVersion], ...]
 
     def selects(self, version: str) -> bool:
-        """Tell whether `version` is meant."""
+        """Tell whether `version` is meant; the profile that is no release only by its name."""
+        if TRUST_CHECKPOINT in {version, self.text}:
+            return version == self.text
         release = parse_version(version)
         return all(_compare(sign, release, bound) for sign, bound in self.terms)
 
 
 def _compare(sign: str, release: KubeletVersion, bound: KubeletVersion) -> bool:
     compare = _OPERATORS[sign]
-    if bound.patch == NEWEST_PATCH:
+    as_minor = sign in _EQUALITIES and _behave_alike(release, bound)
+    if as_minor or bound.patch == NEWEST_PATCH:
         return compare((release.minor,), (bound.minor,))
     return compare((release.minor, release.patch), (bound.minor, bound.patch))
+
+
+def _behave_alike(release: KubeletVersion, bound: KubeletVersion) -> bool:
+    """Tell whether a release named without a patch is as good as the patch that a bound names."""
+    return (
+        release.patch == NEWEST_PATCH
+        and release.minor == bound.minor >= OLDEST.minor
+        and profile_of(behavior_for(str(release))) == profile_of(behavior_for(str(bound)))
+    )
 
 
 def parse_selector(text: str) -> VersionSelector:
@@ -66,6 +79,8 @@ def parse_selector(text: str) -> VersionSelector:
     Raises:
         ValueError: The text is neither.
     """
+    if text.strip() == TRUST_CHECKPOINT:
+        return VersionSelector(TRUST_CHECKPOINT, ())
     rest = text.strip() if len(text) <= _LONGEST_TEXT else ""
     terms = []
     try:
