@@ -38,6 +38,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "explain": "simulator.cli.explain:explain",
         "get": "simulator.cli.get:get",
         "history": "simulator.cli.history:history",
+        "kubelet-versions": "simulator.cli.kubelet_versions:kubelet_versions",
         "replay": "simulator.cli.replay:replay",
         "scenario": "simulator.cli.scenario:scenario",
         "version": "simulator.cli.version:version",
