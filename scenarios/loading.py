@@ -25,6 +25,7 @@ from scenarios.pod_status import read_pod_start
 from scenarios.problems import read_model, say
 from scenarios.references import check_references
 from scenarios.schema import KnownPod, Node, Scenario
+from scenarios.schema import Pod as PodEntry
 from scenarios.simulation import ScenarioSurroundings, simulation_spec
 from simulator.config import CHECKPOINT_SIZE_MAX
 from simulator.core.pods import Pod, PodUid
@@ -151,8 +152,12 @@ class _Loader:
         nodes = tuple(self._node(index, node) for index, node in enumerate(scenario.spec.nodes))
         pods = self._pods(scenario)
         known = [pod for node in nodes for pod in node.pods]
-        check_references(self._document, scenario, [pod.pod for pod in pods], known)
-        surroundings = ScenarioSurroundings(scenario.spec, self._replacements(scenario))
+        check_references(self._document, scenario, pods, known)
+        surroundings = ScenarioSurroundings(
+            scenario.spec,
+            [pod.name for pod in pods] + [pod.name for pod in known],
+            self._replacements(scenario),
+        )
         return LoadedScenario(
             path=self._document.path,
             scenario=scenario,
@@ -191,9 +196,23 @@ class _Loader:
                 if any(pod.name == found_pod.pod.name for pod in pods):
                     reason = f'a second pod of the name "{found_pod.pod.name}"'
                     raise self._document.fault(path, say(path, reason))
-                controller = Controller(entry.controller) if entry.controller else None
-                pods.append(_pod_spec(found_pod, controller, entry.node))
+                pod = _pod_spec(found_pod, entry)
+                if pod.static:
+                    pod = self._static_pod(path[:-1], scenario, pod)
+                pods.append(pod)
         return tuple(pods)
+
+    def _static_pod(self, path: Path, scenario: Scenario, pod: PodSpec) -> PodSpec:
+        """Return a static pod with the node on which its file stands."""
+        where = (*path, "static")
+        if pod.controller is not Controller.NONE:
+            reason = f'the pod "{pod.name}" has a controller, which makes no static pods'
+            raise self._document.fault(where, say(where, reason))
+        names = [node.name for node in scenario.spec.nodes]
+        if pod.node is None and len(names) > 1:
+            reason = f'the key "node" is missing; nodes are {", ".join(names)}'
+            raise self._document.fault(path, say(path, reason))
+        return replace(pod, node=pod.node or NodeName(names[0]))
 
     def _manifest(self, path: Path) -> list[ManifestPod]:
         """Read the manifest at `path`, which may be only the name of a file."""
@@ -279,13 +298,15 @@ class _Loader:
         return content
 
 
-def _pod_spec(found_pod: ManifestPod, controller: Controller | None, node: str | None) -> PodSpec:
-    bound = node or found_pod.node
+def _pod_spec(found_pod: ManifestPod, entry: PodEntry) -> PodSpec:
+    bound = entry.node or found_pod.node
     return PodSpec(
         name=found_pod.pod.name,
         pod=found_pod.pod,
         node=NodeName(bound) if bound else None,
-        controller=controller or found_pod.controller,
+        controller=Controller(entry.controller) if entry.controller else found_pod.controller,
         restart_policy=found_pod.restart_policy,
         termination_grace=found_pod.termination_grace,
+        replace_after=entry.replace_after,
+        static=entry.static,
     )

@@ -16,14 +16,17 @@ class CreatePod(ActionModel):
     """Create a pod. Done when it is admitted and started, or refused."""
 
     name: Name
-    """A pod of spec.pods."""
+    """A pod of spec.pods, or a template there: all its replicas, one after the other."""
     node: Name | None = None
     """The node to which it is bound; left out: the pod's own, else the scheduler chooses."""
 
     @override
     def engine_action(self, surroundings: Surroundings) -> actions.Action:
-        del surroundings
-        return actions.CreatePod(self.name, NodeName(self.node) if self.node else None)
+        names = surroundings.pods(self.name)
+        node = NodeName(self.node) if self.node else None
+        if len(names) == 1:
+            return actions.CreatePod(names[0], node)
+        return actions.CreatePods(names, node)
 
 
 class DeletePod(ActionModel):

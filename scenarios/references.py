@@ -11,9 +11,11 @@ from scenarios.devices import DeviceList
 from scenarios.documents import Document, Path
 from scenarios.matrix import combinations, selects
 from scenarios.phrases import nearest
+from scenarios.pod_names import pods_meant, replaced_pod
 from scenarios.problems import say
 from scenarios.schema import Scenario
 from simulator.core.pods import Pod
+from simulator.engine.spec import Controller, PodSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +25,14 @@ class Names:
     Attributes:
         containers: Each pod's.
         described: The pods that have a manifest in `spec.pods`.
+        controlled: Those of them that a controller replaces.
     """
 
     nodes: tuple[str, ...]
     plugins: tuple[str, ...]
     containers: Mapping[str, Sequence[str]]
     described: AbstractSet[str]
+    controlled: AbstractSet[str]
     steps: tuple[str, ...]
 
     @property
@@ -38,7 +42,7 @@ class Names:
 
 
 def check_references(
-    document: Document, scenario: Scenario, pods: Sequence[Pod], known: Sequence[Pod]
+    document: Document, scenario: Scenario, pods: Sequence[PodSpec], known: Sequence[Pod]
 ) -> None:
     """Check all names of a scenario.
 
@@ -57,9 +61,10 @@ def check_references(
         tuple(plugin.name for plugin in spec.plugins),
         {
             pod.name: [one.name for one in (*pod.init_containers, *pod.containers)]
-            for pod in (*pods, *known)
+            for pod in (*(one.pod for one in pods), *known)
         },
         {pod.name for pod in pods},
+        {pod.name for pod in pods if pod.controller is not Controller.NONE},
         tuple(step.name for step in spec.steps),
     )
     _Check(document, names).run(scenario)
@@ -114,6 +119,14 @@ class _Check:
             reason = f'there is no {what} "{name}"{nearest(name, names)}'
             raise self._document.fault(path, say(path, reason))
 
+    def _pod(self, path: Path, name: str | None) -> None:
+        """Check the name of a pod, which may be a replacement by a controller."""
+        names = self._names
+        if name is not None and (
+            name in names.containers or replaced_pod(name, names.controlled) is None
+        ):
+            self._known(path, name, "pod", names.pods)
+
     def _node(self, path: Path, name: str | None) -> None:
         self._known(path, name, "node", self._names.nodes)
         if name is None and len(self._names.nodes) > 1:
@@ -142,12 +155,14 @@ class _Check:
                     self._node((*where, key), action.node_name)
                 case pod_steps.CreatePod() as action:
                     self._known((*where, "node"), action.node, "node", self._names.nodes)
-                    self._known((*where, "name"), action.name, "pod", self._names.pods)
+                    if not pods_meant(action.name, self._names.pods):
+                        self._known((*where, "name"), action.name, "pod", self._names.pods)
                 case pod_steps.DeletePod() | pod_steps.FinishPod() as action:
-                    self._known((*where, "name"), action.name, "pod", self._names.pods)
+                    self._pod((*where, "name"), action.name)
                 case pod_steps.RestartContainer() as action:
-                    self._known((*where, "pod"), action.pod, "pod", self._names.pods)
-                    containers = self._names.containers[action.pod]
+                    self._pod((*where, "pod"), action.pod)
+                    own = replaced_pod(action.pod, self._names.controlled) or action.pod
+                    containers = self._names.containers[own]
                     what = f'container of pod "{action.pod}" named'
                     self._known((*where, "container"), action.container, what, containers)
                 case pod_steps.PluginAction() as action:
@@ -160,16 +175,16 @@ class _Check:
         for index, row in enumerate(scenario.spec.expect):
             path: Path = ("spec", "expect", index)
             self._known((*path, "after"), row.after, "step", self._names.steps)
-            self._known((*path, "pod"), row.pod, "pod", self._names.pods)
+            self._pod((*path, "pod"), row.pod)
             self._known((*path, "plugin"), row.plugin, "plugin", self._names.plugins)
             if row.subject() == "node":
                 self._node((*path, "node"), row.node)
             event_pod = row.event.pod if row.event is not None else None
-            self._known((*path, "event", "pod"), event_pod, "pod", self._names.pods)
+            self._pod((*path, "event", "pod"), event_pod)
             for resource, holders in (row.holdings or {}).items():
                 for device, pod in holders.items():
                     place = (*path, "holdings", resource, device)
-                    self._known(place, pod, "pod", self._names.pods)
+                    self._pod(place, pod)
             if not any(selects(row, run) for run in runs):
                 labels = ", ".join(run.label for run in runs)
                 reason = f"no combination of this scenario selects the row; there are: {labels}"

@@ -134,17 +134,28 @@ class Plugin(Model):
     """Error text with which every GetPreferredAllocation fails."""
     fail_pre_start: str = ""
     """Error text with which every PreStartContainer fails."""
+    fail_options: str = ""
+    """Error text with which every GetDevicePluginOptions fails."""
+    fail_list_and_watch: bool = False
+    """Whether every ListAndWatch ends before its first message."""
 
 
 class Pod(Model):
     """A pod that steps may create, or several, from a plain Kubernetes manifest."""
 
     manifest: Manifest
-    """A Pod, List, Deployment or Job, or path: FILE relative to the scenario."""
+    """A Pod, List, Deployment or Job, or path: FILE relative to the scenario.
+
+    Replacements of a pod NAME are called NAME-1, NAME-2 and so on.
+    """
     controller: Literal["none", "replicaSet", "job"] | None = None
     """Who replaces the pod when it ends; left out: what the manifest is."""
     node: Name | None = None
     """The node to which it is bound when it is created without a node."""
+    static: bool = False
+    """Whether it stands in a file on its node, which the kubelet reads without the API server."""
+    replace_after: GoDuration = Duration(1_000_000_000)
+    """From the end of a pod to its replacement by a replicaSet; a job's delay grows by itself."""
 
 
 class Spec(Model):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from scenarios.devices import DeviceList
 from scenarios.matrix import Combination
+from scenarios.pod_names import pods_meant
 from scenarios.schema import Plugin, Spec
 from simulator.core.behavior import Reservations
 from simulator.core.devices import Device, DeviceId
@@ -64,6 +65,8 @@ def _plugin(spec: Spec, plugin: Plugin) -> PluginSpec:
         empty_allocate=plugin.empty_allocate,
         fail_preferred=plugin.fail_preferred,
         fail_pre_start=plugin.fail_pre_start,
+        fail_options=plugin.fail_options,
+        fail_list=plugin.fail_list_and_watch,
     )
 
 
@@ -86,13 +89,18 @@ def _devices(spec: Spec, plugin: Plugin, devices: DeviceList) -> tuple[Device, .
 class ScenarioSurroundings:
     """A loaded scenario as its steps see it (`scenarios.surroundings.Surroundings`)."""
 
-    def __init__(self, spec: Spec, files: Mapping[str, bytes]) -> None:
+    def __init__(self, spec: Spec, pods: Sequence[str], files: Mapping[str, bytes]) -> None:
         self._spec = spec
+        self._pods = pods
         self._files = files
 
     def node(self, name: str | None) -> NodeName:
         """Return the node of this name, or the only one."""
         return _node(self._spec, name)
+
+    def pods(self, name: str) -> tuple[str, ...]:
+        """Return the pods that a name means: one, or all replicas of a template."""
+        return pods_meant(name, self._pods)
 
     def devices(self, plugin: str, devices: DeviceList) -> tuple[Device, ...]:
         """Return the devices that a plugin reports with this list."""

@@ -20,6 +20,10 @@ class Surroundings(Protocol):
         """Return the node of this name, or the only one."""
         ...
 
+    def pods(self, name: str) -> tuple[str, ...]:
+        """Return the pods that a name means: one, or all replicas of a template."""
+        ...
+
     def devices(self, plugin: str, devices: DeviceList) -> tuple[Device, ...]:
         """Return the devices that a plugin reports with this list."""
         ...

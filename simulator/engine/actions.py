@@ -35,6 +35,14 @@ class CreatePod:
 
 
 @dataclass(frozen=True, slots=True)
+class CreatePods:
+    """Create several pods in this order; completes when the last one is decided."""
+
+    names: tuple[str, ...]
+    node: NodeName | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DeletePod:
     """Delete a pod, gracefully or by force (S6.5). Completes when the pod is gone from the API."""
 
@@ -228,6 +236,7 @@ class Advance:
 
 Action = (
     CreatePod
+    | CreatePods
     | DeletePod
     | FinishPod
     | RestartContainer

@@ -251,10 +251,14 @@ class ApiServer:
             watcher(pod)
         node = pod.node
         if node is not None:
-            self._timeline.call_after(WATCH_DELAY, lambda: self._deliver(node, pod.uid))
+            self._timeline.call_after(WATCH_DELAY, lambda: self._deliver(node, pod))
 
-    def _deliver(self, node: NodeName, uid: PodUid) -> None:
-        self.when_reachable(node, lambda: self._notify(node, uid))
+    def _deliver(self, node: NodeName, pod: ApiPod) -> None:
+        """Tell a node's kubelet; of a static pod it learns from a file of its own (S5.3)."""
+        if pod.spec.static:
+            self._notify(node, pod.uid)
+        else:
+            self.when_reachable(node, lambda: self._notify(node, pod.uid))
 
     def _notify(self, node: NodeName, uid: PodUid) -> None:
         kubelet = self._kubelets.get(node)

@@ -31,6 +31,7 @@ from simulator.engine.latencies import (
     FIRST_BATCH_DELAY,
     PANIC_RESTART_DELAY,
     RELIST_PERIOD,
+    STATIC_BATCH_DELAY,
 )
 from simulator.engine.local_pods import LocalPod, LocalPods, Stage, StatusReporter
 from simulator.engine.node_status import NodeStatusReporter
@@ -59,7 +60,7 @@ class Kubelet:
         self.settled = False
         self._host = host
         self._behavior = behavior
-        self._listed = False
+        self._listed = self._files_read = False
         self._facts = KubeletFacts(now=host.timeline.now(), instances=host.runtime.snapshot())
         self.manager = build_manager(host, behavior, self._facts)
         self.driver = DecisionDriver(host, self.process, self._facts, self)
@@ -135,10 +136,11 @@ class Kubelet:
         if warm:
             self._take_over()
         else:
+            self.process.after(STATIC_BATCH_DELAY, self._admit_static_pods)
             self.process.after(FIRST_BATCH_DELAY, self._list_pods)
 
     def _take_over(self) -> None:
-        self._listed = self.settled = self._facts.sources_ready = True
+        self._files_read = self._listed = self.settled = self._facts.sources_ready = True
         initial = {pod.uid for pod in self._host.spec.pods}
         for api in self._host.api.pods(self._host.name):
             local = LocalPod(api, api.status)
@@ -151,6 +153,12 @@ class Kubelet:
             else:
                 self.pods.move(local, Stage.ADMITTED)
 
+    def _admit_static_pods(self) -> None:
+        """Read the files of static pods; the API server is not asked (S5.3)."""
+        self._files_read = True
+        pods = self._host.api.pods(self._host.name)
+        self._admission.admit_static_pods([api for api in pods if api.spec.static])
+
     def _list_pods(self) -> None:
         """Get the pods once the API server can be reached (S5.3)."""
         self._host.api.when_reachable(self._host.name, self._admit_first_batch)
@@ -158,7 +166,8 @@ class Kubelet:
     def _admit_first_batch(self) -> None:
         if self.process.is_alive():
             self._listed = True
-            self._admission.admit_first_batch(self._host.api.pods(self._host.name))
+            pods = self._host.api.pods(self._host.name)
+            self._admission.admit_first_batch([api for api in pods if not api.spec.static])
 
     def _batch_done(self) -> None:
         self.settled = True
@@ -179,9 +188,9 @@ class Kubelet:
             self._workers.sync(local)
 
     def _pod_changed(self, uid: PodUid) -> None:
-        if not self._listed:
-            return
         api, local = self._host.api.pod(uid), self.pods.get(uid)
+        if local is None and not self._has_read(api):
+            return
         if api is None:
             if local is not None:
                 self._removed(local)
@@ -189,6 +198,10 @@ class Kubelet:
             self._admission.admit(api)
         else:
             self._updated(local, api)
+
+    def _has_read(self, api: ApiPod | None) -> bool:
+        """Tell whether the source of a pod was read, so that a change in it is news."""
+        return self._files_read if api is not None and api.spec.static else self._listed
 
     def _updated(self, local: LocalPod, api: ApiPod) -> None:
         local.deleting = local.deleting or api.deleting

@@ -15,6 +15,9 @@ FIRST_BATCH_DELAY: Final = Duration(200 * MILLISECOND)
 """From the start of the device manager to the first batch of pods (S5.2, S5.3). A plugin that
 registers again sooner wins the race against the batch, a later one loses it."""
 
+STATIC_BATCH_DELAY: Final = Duration(100 * MILLISECOND)
+"""From the start of the device manager to the static pods, which need no API server (S5.3)."""
+
 REGISTER_LATENCY: Final = Duration(2 * MILLISECOND)
 """From a plugin's Register call to the answer: dial and GetDevicePluginOptions (S1.12)."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from simulator.core.instants import Instant, after
 from simulator.core.transitions import NodeName
@@ -61,6 +61,7 @@ class Performer:
                 return self._cut_off(self._node(node), duration)
             case (
                 actions.CreatePod()
+                | actions.CreatePods()
                 | actions.DeletePod()
                 | actions.FinishPod()
                 | actions.RestartContainer()
@@ -88,6 +89,7 @@ class Performer:
     def _perform_on_pod(
         self,
         action: actions.CreatePod
+        | actions.CreatePods
         | actions.DeletePod
         | actions.FinishPod
         | actions.RestartContainer,
@@ -95,6 +97,8 @@ class Performer:
         match action:
             case actions.CreatePod(name, node):
                 return self._create(name, node)
+            case actions.CreatePods(names, node):
+                return _all_of([self._create(name, node) for name in names])
             case actions.DeletePod(name, force):
                 return self._delete(self._pod(name), force=force)
             case actions.FinishPod(name, succeeded):
@@ -115,7 +119,7 @@ class Performer:
         match action:
             case actions.StartPlugin():
                 plugin.start()
-                return lambda: plugin.listed or plugin.refused
+                return lambda: plugin.listed or plugin.failed
             case actions.StopPlugin():
                 plugin.stop()
             case actions.CrashPlugin(_, restart_after):
@@ -273,6 +277,10 @@ class Performer:
             message = f'"{name}" is not a node of this run; {_known(self._nodes)}'
             raise ScenarioError(message)
         return node
+
+
+def _all_of(parts: Sequence[Completed]) -> Completed:
+    return lambda: all(is_complete() for is_complete in parts)
 
 
 def _known(names: Mapping[str, object] | Mapping[NodeName, object]) -> str:

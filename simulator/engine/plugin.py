@@ -87,7 +87,7 @@ class Plugin:
         stream: Its connection to the kubelet, if it has one.
         calls: Calls received since the last `forget_calls`, by RPC name.
         allocated: Allocate calls among them, by pod.
-        refused: Whether its last Register request was refused.
+        failed: Whether its last Register request was refused or its ListAndWatch failed at once.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Plugin:
         self.stream: PluginStream | None = None
         self.calls: dict[str, int] = {}
         self.allocated: dict[PodUid, int] = {}
-        self.refused = False
+        self.failed = False
         self._timeline = timeline
         self._socket = socket
         self._process: Process | None = None
@@ -133,7 +133,7 @@ class Plugin:
         if self._process is None:
             self._process = Process(self._timeline)
             self._has_served = False
-        self.refused = False
+        self.failed = False
         if not self.registered:
             self._register_soon(Duration(0))
 
@@ -270,12 +270,15 @@ class Plugin:
         kubelet.register(stream, lambda accepted: self._registered(stream, accepted=accepted))
 
     def _registered(self, stream: PluginStream, *, accepted: bool) -> None:
-        self.refused = not accepted
+        self.failed = not accepted
         if accepted and self._process is not None:
             self.stream = stream
             self._process.after(LIST_LATENCY, lambda: self._list(stream))
 
     def _list(self, stream: PluginStream) -> None:
         kubelet = self._socket()
-        if stream.is_open and kubelet is not None:
+        if stream.is_open and self.spec.fail_list:
+            self.failed = True
+            self.break_stream()
+        elif stream.is_open and kubelet is not None:
             kubelet.receive_devices(stream, self.devices)

@@ -90,6 +90,9 @@ class PluginConnections:
             accept_registration(version=DEVICE_PLUGIN_VERSION, resource_name=spec.resource)
         except RegistrationError as refusal:
             error = str(refusal)
+        if spec.fail_options and not self._behavior.registered_options_used:
+            cause = f"rpc error: code = Unknown desc = {spec.fail_options}"
+            error = error or f"failed to get device plugin options: {cause}"
         if error:
             self._emit(RegistrationRefused(spec.resource, error))
             return False

@@ -15,7 +15,7 @@ from simulator.core.instants import Duration
 from simulator.core.node_resources import admit_by_account, counted_requests
 from simulator.core.records import EventEmitted
 from simulator.core.refusals import Admission
-from simulator.engine.api import FAILED, ApiPod
+from simulator.engine.api import FAILED, ApiPod, PodStatus
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.local_pods import LocalPod, Stage
 
@@ -50,6 +50,17 @@ class PodAdmission:
         self._batch_done = batch_done
         self._queue: deque[LocalPod | None] = deque()
         self._busy = False
+
+    def admit_static_pods(self, pods: Iterable[ApiPod]) -> None:
+        """Queue the pods of the node's files, oldest first, before any pod of the API (S5.3).
+
+        A file has no status: what became of the pod before is forgotten [?].
+        """
+        for api in sorted(pods, key=lambda each: each.pod.created):
+            local = LocalPod(api, PodStatus(restarts=api.status.restarts), deleting=api.deleting)
+            self._pods.add(local)
+            self._queue.append(local)
+        self._next_soon()
 
     def admit_first_batch(self, pods: Iterable[ApiPod]) -> None:
         """Queue the pods that the API knows for this node, oldest first (S5.3, S5.7)."""

@@ -111,6 +111,8 @@ class PluginSpec:
         response_envs: Whether Allocate answers with an env variable beside the device nodes.
         preferred: Ids that it prefers whatever it is asked; None for the first ones on offer.
         fail_allocate: Error text with which every Allocate fails; empty for success.
+        fail_options: Error text with which every GetDevicePluginOptions fails.
+        fail_list: Whether every ListAndWatch ends before its first message.
     """
 
     name: str
@@ -129,6 +131,8 @@ class PluginSpec:
     empty_allocate: bool = False
     fail_preferred: str = ""
     fail_pre_start: str = ""
+    fail_options: str = ""
+    fail_list: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,7 @@ class PodSpec:
         restart_policy: `Always`, `OnFailure` or `Never`.
         termination_grace: From deletion to the end of its containers.
         replace_after: From the end of a pod to its replacement by a ReplicaSet.
+        static: Whether it stands in a file on its node and not in the API (S5.3).
     """
 
     name: str
@@ -149,6 +154,7 @@ class PodSpec:
     restart_policy: str = "Always"
     termination_grace: Duration = Duration(30 * SECOND)
     replace_after: Duration = Duration(SECOND)
+    static: bool = False
 
 
 @dataclass(frozen=True, slots=True)

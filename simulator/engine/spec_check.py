@@ -40,6 +40,9 @@ def check_spec(spec: SimulationSpec) -> None:
     for pod in spec.pods:
         if pod.node is not None:
             _one_of(pod.node, nodes, "node of this run")
+        elif pod.static:
+            message = f'the static pod "{pod.name}" stands in a file of a node; name the node'
+            raise ConfigError(message)
 
 
 def _one_of(name: str, allowed: Iterable[str], kind: str) -> None:

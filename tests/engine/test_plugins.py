@@ -388,3 +388,34 @@ def test_the_answer_to_allocate_depends_on_the_ids_alone() -> None:
     assert b"EXAMPLE_COM_GPU" not in allocate_answer(call, with_envs=False)
     assert b"/dev/g0" in allocate_answer(call, with_envs=False)
     assert AllocateReply(None) != AllocateReply(b"")
+
+
+def test_options_that_fail_refuse_the_registration_where_they_are_asked_for() -> None:
+    """S1.12.6; up to 1.24 the options of the request are used and nobody asks."""
+    broken = {
+        version: Run(with_plugin(a_spec(version=version), fail_options="no driver"))
+        for version in ("1.24.17", "1.25.0")
+    }
+    for run in broken.values():
+        run.do(StartPlugin("gpu"))
+    before, since = broken.values()
+
+    assert before.simulation.plugin("gpu").registered
+    assert not since.simulation.plugin("gpu").registered
+    assert [refusal.message for refusal in since.records(RegistrationRefused)] == [
+        "failed to get device plugin options: rpc error: code = Unknown desc = no driver"
+    ]
+    assert counts(since) == ((), ())
+
+
+def test_a_stream_that_ends_before_its_first_list_leaves_a_resource_of_nothing() -> None:
+    """S2.6: only its set of unhealthy devices is there (S2.9); the Node object shows 0 and 0."""
+    run = Run(with_plugin(a_spec(), fail_list=True))
+    run.do(StartPlugin("gpu"))
+    run.wait(60)
+    node = run.simulation.node(NODE)
+
+    assert counts(run) == ((("example.com/gpu", 0),), ())
+    assert (node.status_capacity, node.status_allocatable) == COUNTS_0_0
+    assert len(run.records(PluginRegistered)) == 1
+    assert not run.simulation.plugin("gpu").registered
