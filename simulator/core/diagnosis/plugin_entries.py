@@ -1,0 +1,284 @@
+"""What goes wrong between the kubelet and a plugin: calls, the stream, registration."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from simulator.core.diagnosis.known import Known
+from simulator.core.diagnosis.statements import NEVER_TRIED_AGAIN, NEWER_PLUGIN_CUT_OFF
+from simulator.core.diagnosis.texts import blank, phrase, said, said_by_version
+from simulator.core.refusals import (
+    AllocateFailed,
+    EmptyAllocateResponse,
+    PreferredAllocationFailed,
+    stopped_endpoint_text,
+)
+from simulator.core.registration import DEVICE_PLUGIN_VERSION, accept_registration
+from simulator.core.resources import ResourceName
+from simulator.errors import RegistrationError
+
+_MESSAGE: Final = blank("message")
+_REGISTER: Final = "the kubelet's registration server, answering a plugin's Register"
+_WATCHER: Final = "the kubelet's plugin watcher (directory plugins_registry)"
+
+
+def _registration_text(*, version: str, resource: str) -> str:
+    try:
+        return accept_registration(version=version, resource_name=resource)
+    except RegistrationError as error:
+        return str(error)
+
+
+PREFERENCE_FAILED: Final = Known(
+    key="preferredAllocationFailed",
+    rules=("S3.18", "S3 steps K, L"),
+    place="the kubelet's device manager, asking the plugin which devices it prefers",
+    texts=said_by_version(
+        PreferredAllocationFailed(_MESSAGE).text,
+        lambda behavior: behavior.preferred_allocation_known,
+    ),
+    means="The plugin's GetPreferredAllocation failed; the kubelet takes that for a refusal.",
+    why=(
+        "An error is no fallback to a plain choice: one lost device that the plugin stumbles "
+        "over makes all the others unusable. The plugin said: {message}"
+    ),
+    advice=(
+        "Look at the plugin's log for this call; let it report the lost device unhealthy.",
+        "Delete this pod, or let its controller replace it.",
+        (
+            "If later pods are refused with too few available, restart the kubelet: devices taken "
+            "before the failed call can stay reserved."
+        ),
+    ),
+    reports=("R84", "R64", "R78"),
+)
+
+RPC_ERROR: Final = Known(
+    key="pluginCallFailed",
+    rules=("S3.12",),
+    place="a call from the kubelet to the plugin",
+    texts=said_by_version(
+        AllocateFailed(f"rpc error: code = {blank('word')} desc = {_MESSAGE}").text
+    ),
+    means=(
+        "The call failed with gRPC code {word}. Without another text around it, it is the "
+        "plugin's Allocate, whose errors the kubelet passes on as they are."
+    ),
+    why="What stands behind desc comes from the plugin or from the connection to it: {message}",
+    advice=(
+        "Look at the plugin's log at that time.",
+        "Delete this pod, or let its controller replace it; nothing stays reserved.",
+    ),
+    reports=("R41", "R87", "R82"),
+    general=True,
+)
+
+EMPTY_RESPONSE: Final = Known(
+    key="emptyAllocateResponse",
+    rules=("S3.13",),
+    place="the kubelet's device manager, reading the answer to Allocate",
+    texts=said_by_version(EmptyAllocateResponse().text),
+    means="The plugin answered Allocate without a container response.",
+    why=(
+        "The plugin is at fault: there must be one response for the container. The devices stay "
+        "reserved, although nobody holds them, until the kubelet counts anew."
+    ),
+    advice=(
+        "Correct or upgrade the device plugin.",
+        "If later pods are refused with too few available, restart the kubelet.",
+    ),
+    reports=("R78",),
+)
+
+STOPPED: Final = Known(
+    key="endpointStopped",
+    rules=("S1.27", "S2.6"),
+    place="the kubelet's device manager, about to call the plugin",
+    texts=(
+        phrase(r"endpoint (?P<dump>.*) has been stopped"),
+        said(stopped_endpoint_text(ResourceName(blank("dump")))),
+    ),
+    means="The call was not made: the plugin's stream had ended, and it has not come back.",
+    why=(
+        "The kubelet never dials a plugin again by itself; the plugin has to register. Within 5 "
+        "minutes the resource is kept, with all devices unhealthy."
+    ),
+    points=(NEWER_PLUGIN_CUT_OFF,),
+    advice=(
+        "Restart the device plugin, so that it registers.",
+        "Then delete this pod, or let its controller replace it.",
+    ),
+    reports=("R17", "R18", "R21", "R26"),
+)
+
+TOO_LARGE: Final = Known(
+    key="messageTooLarge",
+    rules=("S1.21",),
+    place="gRPC between the kubelet and the plugin",
+    texts=(phrase(r"received message larger than max \((?P<size>\d+) vs\.? (?P<limit>\d+)\)"),),
+    means="A message of {size} bytes came in, and at most {limit} are taken.",
+    why=(
+        "The plugin's list, or its answer, names too many devices: 4 MiB are about 53,700 devices "
+        "of 78 bytes. A ListAndWatch message that large ends the stream, and the resource stays "
+        "at 0."
+    ),
+    versions="no release of the kubelet has raised the limit of 4 MiB",
+    advice=(
+        "Let the plugin offer fewer devices: a larger unit (GiB for MiB), or shorter ids.",
+        "Restart the plugin then, so that it registers.",
+    ),
+    reports=("R62", "R64"),
+)
+
+UNREACHABLE: Final = Known(
+    key="pluginUnreachable",
+    rules=("S1.10",),
+    place="gRPC between the kubelet and the plugin",
+    texts=(
+        phrase(r"code = Unavailable"),
+        phrase(r"connect: (?:connection refused|no such file or directory)"),
+    ),
+    means="The plugin's socket did not answer: its process has ended, or its socket was removed.",
+    why=(
+        "A kubelet start removes the sockets of plugins; a plugin that goes on serving the "
+        "removed socket is alive, but cannot be reached."
+    ),
+    advice=(
+        (
+            "See whether the plugin's process runs, and whether its socket stands in the folder "
+            "device-plugins."
+        ),
+        "Restart the plugin; it has to make its socket anew and register.",
+    ),
+    reports=("R16", "R26"),
+)
+
+STREAM_ENDED: Final = Known(
+    key="streamEnded",
+    rules=("S1.22", "S2.6"),
+    place="the kubelet, watching a plugin's devices (ListAndWatch)",
+    texts=(phrase(r"ListAndWatch ended unexpectedly for device plugin"),),
+    means="The connection on which a plugin reports its devices has ended.",
+    why=(
+        "The plugin stopped, crashed, was replaced, or sent too large a list. All its devices "
+        "are unhealthy from now on: capacity stays, allocatable is 0; after 5 minutes the "
+        "resource is dropped. The kubelet does not dial again."
+    ),
+    points=(NEWER_PLUGIN_CUT_OFF,),
+    advice=(
+        "See whether the plugin registered again after this line; if not, restart it.",
+        "When replacing a plugin, let the old instance end before the new one registers.",
+    ),
+    reports=("R17", "R18", "R21", "R20", "R62"),
+)
+
+VERSION_UNSUPPORTED: Final = Known(
+    key="registrationVersion",
+    rules=("S1.12.2",),
+    place=_REGISTER,
+    texts=(said(_registration_text(version=blank("version"), resource="example.com/gpu")),),
+    means='The plugin asked for version "{version}" of the device plugin API.',
+    why=f"The kubelet has {DEVICE_PLUGIN_VERSION} and no other, since 1.10.",
+    advice=(f"Use a plugin that registers with {DEVICE_PLUGIN_VERSION}.",),
+)
+
+NAME_INVALID: Final = Known(
+    key="registrationName",
+    rules=("S1.12.3", "S1.15"),
+    place=_REGISTER,
+    texts=(said(_registration_text(version=DEVICE_PLUGIN_VERSION, resource=blank("name"))),),
+    means='The plugin registered "{name}", which is no name for an extended resource.',
+    why=(
+        "The name needs a domain and a slash (example.com/gpu), must not lie in kubernetes.io, "
+        "must not begin with requests., and has lower-case letters in its domain."
+    ),
+    advice=("Correct the resource name in the plugin's configuration.",),
+)
+
+DIAL_FAILED: Final = Known(
+    key="registrationDial",
+    rules=("S1.12.5", "S1.13"),
+    place=_REGISTER,
+    texts=(phrase(r"failed to dial device plugin: (?P<message>.+)"),),
+    means="The kubelet could not connect to the socket that the plugin registered.",
+    why=(
+        "The plugin must serve its socket before it registers, in the folder device-plugins, "
+        "under the name it gave; the kubelet waits 10 seconds. It found: {message}"
+    ),
+    advice=(
+        (
+            "See whether the socket stands in the kubelet's folder device-plugins: the plugin's "
+            "pod must mount that very folder of the host."
+        ),
+        "Let the plugin serve first and register then.",
+    ),
+    reports=("R16",),
+)
+
+OPTIONS_FAILED: Final = Known(
+    key="registrationOptions",
+    rules=("S1.12.6", "S1.13"),
+    place=_REGISTER,
+    texts=(
+        phrase(
+            r"failed to get device plugin options: (?P<message>.+)",
+            lambda behavior: not behavior.registered_options_used,
+        ),
+    ),
+    means="The plugin's GetDevicePluginOptions failed while it registered.",
+    why=(
+        "The kubelet asks the plugin for its options before it accepts it; the options in the "
+        "Register request do not count. The plugin said: {message}"
+    ),
+    advice=("Let the plugin implement GetDevicePluginOptions, and answer at once.",),
+)
+
+SERVER_FAILED: Final = Known(
+    key="registrationServer",
+    rules=("S1.11",),
+    place="the kubelet's registration server (health check device-plugin)",
+    texts=(
+        phrase(r"device plugin registration gRPC server failed and no device plugins can register"),
+    ),
+    means="The kubelet's socket for plugins is gone; no plugin can register any more.",
+    why="Serving the socket kubelet.sock ended with an error; the kubelet itself goes on.",
+    advice=("Restart the kubelet, and see its log for what ended the server.",),
+)
+
+WATCHER_FAILED: Final = Known(
+    key="pluginWatcher",
+    rules=("S1.34", "S1.35"),
+    place=_WATCHER,
+    texts=(
+        phrase(r"manager version, \S+, is not among plugin supported versions"),
+        phrase(r"invalid name of device plugin socket"),
+        phrase(r"RegisterPlugin error -- no handler registered for plugin type"),
+        phrase(r"RegisterPlugin error -- plugin (?:validation|registration) failed"),
+    ),
+    means="A plugin found through its socket in plugins_registry was not accepted.",
+    why=(
+        "The plugin's answer to GetInfo names a type, a version or a resource name that the "
+        "kubelet does not take, or registering it failed; what stands behind err says which."
+    ),
+    points=(NEVER_TRIED_AGAIN,),
+    advice=(
+        "Correct what the plugin answers to GetInfo.",
+        "Where the kubelet does not try again, restart the plugin, so that its socket is new.",
+    ),
+)
+
+ENTRIES: Final = (
+    PREFERENCE_FAILED,
+    EMPTY_RESPONSE,
+    STREAM_ENDED,
+    VERSION_UNSUPPORTED,
+    NAME_INVALID,
+    DIAL_FAILED,
+    OPTIONS_FAILED,
+    SERVER_FAILED,
+    WATCHER_FAILED,
+    RPC_ERROR,
+    STOPPED,
+    TOO_LARGE,
+    UNREACHABLE,
+)
