@@ -18,7 +18,7 @@ from simulator.errors import ManifestError
 POD_FILE_SIZE_MAX: Final = 64 * 1024 * 1024
 """Largest file of pods, in bytes; a cluster prints some 10 KiB for each."""
 
-_MIRROR: Final = "kubernetes.io/config.mirror"
+MIRROR: Final = "kubernetes.io/config.mirror"
 """Annotation of a static pod's mirror: the uid by which the kubelet itself knows the pod."""
 
 
@@ -61,7 +61,7 @@ def _pod(manifest: ManifestPod) -> NodePod:
         )
         raise values.fault(metadata if values.has(metadata) else manifest.path, reason)
     uid = values.text((*metadata, "uid"))
-    mirrored = (*metadata, "annotations", _MIRROR)
+    mirrored = (*metadata, "annotations", MIRROR)
     return NodePod(
         manifest,
         PodUid(values.text(mirrored, default=uid)),

@@ -35,6 +35,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "checkpoint": "simulator.cli.checkpoint:checkpoint",
         "completion": "simulator.cli.completion:completion",
         "db": "simulator.cli.db:db",
+        "diagnose": "simulator.cli.diagnose:diagnose",
         "explain": "simulator.cli.explain:explain",
         "get": "simulator.cli.get:get",
         "history": "simulator.cli.history:history",

@@ -4,6 +4,7 @@ It holds what the examples name:
 
     kubelet_internal_checkpoint   two pods hold devices
     before.checkpoint             an older file of the same node, one pod
+    pod.yaml                      one of the pods, refused after a kubelet restart
     rebind.db                     node n0, imported from kubelet_internal_checkpoint
 """
 

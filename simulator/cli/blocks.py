@@ -1,0 +1,52 @@
+"""Prose for a terminal: paragraphs beside their labels, wrapped to its width."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import click
+
+from simulator.reports.text import printable
+
+WIDTH_MAX: Final = 100
+"""Widest text, also where the output is no terminal."""
+_WIDTH_MIN: Final = 40
+_LABEL_WIDTH: Final = 10
+
+
+def width() -> int:
+    """Return how wide prose is to be."""
+    return max(_WIDTH_MIN, min(WIDTH_MAX, shutil.get_terminal_size((WIDTH_MAX, 24)).columns))
+
+
+def show_block(label: str, paragraphs: Iterable[str], *, hang: int = 0) -> None:
+    """Print paragraphs beside a label; nothing when there are none.
+
+    Args:
+        label: Upper case, at most nine characters.
+        paragraphs: Each begins on a new line.
+        hang: By how many columns the further lines of a paragraph are indented.
+    """
+    mark = label
+    for paragraph in paragraphs:
+        for line in _lines(paragraph, hang):
+            click.echo(f"{mark:<{_LABEL_WIDTH}}{line}".rstrip())
+            mark = ""
+
+
+def show_indented(text: str, indent: int = 2) -> None:
+    """Print one wrapped paragraph."""
+    for line in textwrap.wrap(printable(text), width() - indent, break_on_hyphens=False):
+        click.echo(f"{' ' * indent}{line}")
+
+
+def _lines(paragraph: str, hang: int) -> Iterator[str]:
+    yield from textwrap.wrap(
+        printable(paragraph),
+        width() - _LABEL_WIDTH,
+        subsequent_indent=" " * hang,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,168 @@
+"""`rebind diagnose`: what it prints, and how it answers what it cannot read."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.running import rebind
+
+FILES = Path(__file__).parent / "files"
+POD = str(FILES / "pod.yaml")
+CHECKPOINT = str(FILES / "kubelet_internal_checkpoint")
+MESSAGE = "requested number of devices unavailable for a.io/gpu. Requested: 2, Available: 1"
+
+
+@pytest.fixture(autouse=True)
+def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def test_a_refused_pod_is_explained_in_blocks() -> None:
+    finished = rebind("diagnose", "--pod", POD)
+
+    lines = finished.stdout.splitlines()
+    assert finished.code == 0
+    assert lines[0] == "Pod research/trainer on n0: Failed, UnexpectedAdmissionError (uid pod-a)"
+    assert "The pod's status says:" in lines
+    labels = [line.split()[0] for line in lines if line[:2].isupper()]
+    assert labels == ["MEANS", "WHY", "WHERE", "RULE", "VERSIONS", "DO", "REPORTS"]
+    assert "RULE      S3 step D" in lines
+    assert any(line.startswith("DO        1. ") for line in lines)
+    assert "its ReplicaSet trainer-5d8f makes another" in " ".join(finished.stdout.split())
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_checkpoint_is_searched_for_the_pod() -> None:
+    text = rebind("diagnose", "--pod", POD, "--checkpoint", CHECKPOINT).stdout
+
+    assert "Container main holds vendor.com/gpu: NUMA 0: gpu0." in text
+    assert "registered with 3 healthy devices, 1 of them free" in text
+
+
+def test_a_kubelet_is_asked_whether_it_would_say_it() -> None:
+    text = rebind("diagnose", "--pod", POD, "--kubelet-version", "1.24").stdout
+
+    assert "KUBELET   1.24 does not say this; it comes from" in text
+
+
+def test_documents_say_the_same() -> None:
+    arguments = ("diagnose", "--pod", POD, "--checkpoint", CHECKPOINT, "--kubelet-version", "1.36")
+    document = json.loads(rebind(*arguments, "-o", "json").stdout)
+
+    assert document["kind"] == "DiagnosisList"
+    (item,) = document["items"]
+    (finding,) = item["findings"]
+    assert item["pod"]["reason"] == "UnexpectedAdmissionError"
+    assert finding["key"] == "noHealthyDevices"
+    assert finding["rules"] == ["S3 step D"]
+    assert finding["saidBy"] == ["1.26.5 to 1.26.x", "1.27.2 and later"]
+    assert finding["kubelet"]["says"] is True
+    assert finding["reports"][0]["id"] == "R01"
+    assert item["checkpoint"]["entries"] == [
+        {
+            "container": "main",
+            "resource": "vendor.com/gpu",
+            "devices": {"0": ["gpu0"]},
+            "notHealthy": [],
+            "alsoHeld": {},
+        }
+    ]
+    assert item["checkpoint"]["resources"][0]["holders"] == {"pod-a": 1, "pod-b": 1}
+    assert yaml.safe_load(rebind(*arguments, "-o", "yaml").stdout) == document
+
+
+def test_a_message_needs_no_pod() -> None:
+    finished = rebind("diagnose", "--message", MESSAGE)
+
+    assert finished.code == 0
+    assert "The container still needed 2 of a.io/gpu, and 1 were healthy" in finished.stdout
+
+
+def test_a_made_up_message_is_called_unknown_and_the_command_fails() -> None:
+    finished = rebind("diagnose", "--message", "the flux is low")
+
+    assert finished.code == 1
+    assert finished.stdout.splitlines()[0] == "The message says what is not known to diagnose:"
+
+
+def test_stdin_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stdin:
+        buffer = io.BytesIO(f"{MESSAGE}\n".encode())
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    assert rebind("diagnose", "--message", "-").code == 0
+    twice = rebind("diagnose", "--message", "-", "--pod", "-")
+    assert twice.code == 2
+    assert "stdin (-) can be read once" in twice.stderr
+
+
+def test_events_are_read_as_text_and_as_documents(tmp_path: Path) -> None:
+    text = tmp_path / "events"
+    text.write_text(f"  Warning  Failed  3m  kubelet  {MESSAGE}\n", encoding="utf-8")
+    document = tmp_path / "events.yaml"
+    document.write_text(
+        f"kind: List\nitems:\n- {{kind: Event, type: Warning, message: '{MESSAGE}'}}\n",
+        encoding="utf-8",
+    )
+
+    for path in (text, document):
+        finished = rebind("diagnose", "--events", str(path), "-o", "json")
+        (item,) = json.loads(finished.stdout)["items"]
+        assert [each["key"] for each in item["findings"]] == ["devicesUnavailable"]
+
+
+def test_a_damaged_checkpoint_is_told_and_the_pod_explained_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint"
+    for content in ("{", '{"Data":{"PodDeviceEntries":null,"RegisteredDevices":{}},"Checksum":1}'):
+        path.write_text(content, encoding="utf-8")
+        finished = rebind("diagnose", "--pod", POD, "--checkpoint", str(path))
+
+        assert finished.code == 0
+        assert "It is damaged:" in finished.stdout
+
+
+def test_a_kubelet_that_cannot_read_the_file_is_told() -> None:
+    text = rebind(
+        *("diagnose", "--pod", POD, "--checkpoint", CHECKPOINT, "--kubelet-version", "1.19")
+    ).stdout
+
+    assert "Kubelet 1.19 cannot read it: json: cannot unmarshal object" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        ((), 2, "nothing to explain; give --pod FILE, --events FILE or --message TEXT"),
+        (("--message", "x", "--checkpoint", CHECKPOINT), 2, "--checkpoint is searched for a pod"),
+        (("--pod", "absent.yaml"), 3, "absent.yaml: No such file or directory"),
+        (("--pod", CHECKPOINT), 2, 'the key "kind" is missing'),
+        (("--message", "x", "--kubelet-version", "1.9"), 2, "older than 1.10"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: tuple[str, ...], code: int, error: str) -> None:
+    finished = rebind("diagnose", *arguments)
+
+    assert finished.code == code
+    assert error in finished.stderr
+    assert finished.stderr.count("\n") == 1
+    assert finished.stdout == ""
+
+
+def test_files_without_pods_binary_and_enormous_ones_are_refused(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.yaml"
+    empty.write_text("kind: List\nitems: []\n", encoding="utf-8")
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe")
+    large = tmp_path / "large"
+    with large.open("wb") as stream:
+        stream.truncate(64 * 1024 * 1024 + 1)
+
+    assert "there is no pod in it" in rebind("diagnose", "--pod", str(empty)).stderr
+    assert "not UTF-8 text: byte 0" in rebind("diagnose", "--events", str(binary)).stderr
+    assert "more than 67108864 bytes" in rebind("diagnose", "--events", str(large)).stderr
