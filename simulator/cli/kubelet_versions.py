@@ -99,7 +99,9 @@ def kubelet_versions(
 
     Without a VERSION there is a line for each change: the first release that has it, and the
     patches of older releases that have it too. -o wide adds who says so and what the switch means;
-    [?] marks what is believed and not verified.
+    [?] marks what is believed and not verified. S3.14 and the like are the rules of kubelet
+    behavior that Rebind's records and `explain` name too, R01 and the like public reports, and
+    `1.20.2 list 4` stands for a difference that recordings of that version have shown.
 
     With versions, such as 1.25.12, v1.31.3+k3s1 or trust-checkpoint, there is a line for each
     switch and a column for each version. A version's profile is named by the first release that

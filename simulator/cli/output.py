@@ -12,6 +12,8 @@ import difflib
 import functools
 import io
 import json
+import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias, TypeVar
@@ -20,6 +22,7 @@ import click
 import yaml
 from rich.cells import cell_len
 
+from simulator.cli import terminal
 from simulator.config import API_VERSION
 from simulator.reports.text import printable
 
@@ -30,6 +33,8 @@ JsonValue: TypeAlias = (
 
 FORMATS: Final = ("table", "wide", "json", "yaml", "name", "csv")
 _GAP: Final = "   "
+_FOLDED_MIN: Final = 7
+"""Narrowest column that is folded; a patch version fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +177,21 @@ def _sorted(table: Table[T], rows: Sequence[T], sort_by: str | None) -> Sequence
 
 
 def _align(lines: Sequence[Sequence[str | int | float]]) -> list[str]:
+    """Return the cells in columns; on a terminal the last column folds where it is too long."""
     texts = [[printable(str(cell)) or "<none>" for cell in line] for line in lines]
     widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
-    return [
-        _GAP.join(
-            cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)
-        ).rstrip()
-        for line in texts
-    ]
+    start = sum(width + len(_GAP) for width in widths[:-1])
+    room = terminal.width() - start if sys.stdout.isatty() else 0
+    aligned: list[str] = []
+    for *front, last in texts:
+        cells = [
+            cell + " " * (width - cell_len(cell))
+            for cell, width in zip(front, widths[:-1], strict=True)
+        ]
+        parts = textwrap.wrap(last, room) if cell_len(last) > room >= _FOLDED_MIN else [last]
+        aligned.append(_GAP.join([*cells, parts[0]]).rstrip())
+        aligned += [f"{'':{start}}{part}" for part in parts[1:]]
+    return aligned
 
 
 def _csv_lines(lines: Sequence[Sequence[str | int | float]]) -> list[str]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
-import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import click
 from rich.console import Console
@@ -25,6 +22,7 @@ from scenarios.schema import SEED_MAX
 from scenarios.variants import Persistence, parse_persistence
 from scenarios.versions import replayable_version
 from simulator.assembly import simulated
+from simulator.cli import terminal
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.lists import Listed
@@ -40,9 +38,6 @@ from simulator.reports.trace import trace
 from simulator.reports.transcript import transcript
 
 _LOG = logging.getLogger(__name__)
-
-WIDTH: Final = 100
-"""Width of a table that does not go to a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,22 +226,13 @@ def _warn_of_unknown_versions(results: Sequence[ScenarioResult]) -> None:
 
 def _report(results: Sequence[ScenarioResult], output: str) -> str:
     reports: dict[str, Callable[[], str]] = {
-        "table": lambda: table_report(results, width=_width(), color=_color()),
+        "table": lambda: table_report(results, width=terminal.width(), color=terminal.is_colored()),
         "transcript": lambda: "\n".join(transcript(result) for result in results),
         "json": lambda: json_report(results),
         "junit": lambda: junit(results),
         "trace": lambda: "".join(trace(result) for result in results),
     }
     return reports[output]()
-
-
-def _width() -> int:
-    """Return the terminal's width; without a terminal the same everywhere."""
-    return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
-
-
-def _color() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
 def _write_transcripts(names: Sequence[str], results: Sequence[ScenarioResult]) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 
 import pytest
+from typing_extensions import override
 
+from simulator.cli.program import run
 from tests.cli.running import rebind
 
 
@@ -43,6 +47,29 @@ def test_the_table_without_back_ports_fits_a_terminal_of_80_columns() -> None:
     finished = rebind("kubelet-versions")
 
     assert max(line.index("ALSO IN") for line in finished.stdout.splitlines()[:1]) + 7 <= 80
+
+
+class Terminal(io.StringIO):
+    """What is printed to a terminal."""
+
+    @override
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_back_ports_fold_instead_of_breaking_the_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    stdout = Terminal()
+    with contextlib.redirect_stdout(stdout):
+        run(["kubelet-versions"])
+    printed = stdout.getvalue().splitlines()
+    at = next(index for index, line in enumerate(printed) if "1.22.5" in line)
+
+    assert max(map(len, printed)) <= 80
+    assert printed[at].startswith("1.23.0    checkpointsRead ")
+    assert [line.strip() for line in printed[at + 1 : at + 3]] == ["1.21.8", "1.20.14"]
 
 
 def test_wide_says_who_says_so_and_what_it_means() -> None:
