@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Final
 
@@ -51,13 +51,10 @@ def replay(
     cells: list[list[Cell]] = [[] for _ in rows]
     for index, combination in enumerate(runs):
         progress(combination)
-        spec = loaded.simulation(combination, seed=seed)
-        with start(spec) as run:
-            stage = _Stage(loaded, run, rows, index)
-            stage.play()
-            for column, judge in zip(cells, stage.judges, strict=True):
-                column.append(judge.finish(run))
-            results.append(RunResult(_column(combination), spec.seed, tuple(run.records)))
+        result, judged = play(loaded, combination, start, rows, index, seed=seed)
+        results.append(result)
+        for of_row, cell in zip(cells, judged, strict=True):
+            of_row.append(cell)
     return ScenarioResult(
         name=loaded.name,
         file=loaded.path,
@@ -67,6 +64,36 @@ def replay(
         rows=tuple(Row(row.title, tuple(of_row)) for row, of_row in zip(rows, cells, strict=True)),
         skipped=skipped,
     )
+
+
+def play(  # noqa: PLR0913 - a run, how it is started, and what of it is judged
+    loaded: LoadedScenario,
+    combination: Combination,
+    start: StartRun,
+    rows: Sequence[TableRow],
+    column: int,
+    *,
+    seed: int | None = None,
+) -> tuple[RunResult, list[Cell]]:
+    """Run a scenario in one combination.
+
+    Args:
+        loaded: The scenario.
+        combination: What to run.
+        start: Builds the cluster of the run.
+        rows: What to judge.
+        column: Which of a row's expectations is meant for this run.
+        seed: In place of the scenario's own.
+
+    Returns:
+        What happened, and a cell for each row.
+    """
+    spec = loaded.simulation(combination, seed=seed)
+    with start(spec) as run:
+        stage = _Stage(loaded, run, rows, column)
+        stage.play()
+        cells = [judge.finish(run) for judge in stage.judges]
+        return RunResult(_column(combination), spec.seed, tuple(run.records)), cells
 
 
 def _column(combination: Combination) -> Column:
@@ -81,7 +108,9 @@ def _column(combination: Combination) -> Column:
 class _Stage:
     """One run: which steps are due, which rows are open."""
 
-    def __init__(self, loaded: LoadedScenario, run: Run, rows: list[TableRow], column: int) -> None:
+    def __init__(
+        self, loaded: LoadedScenario, run: Run, rows: Sequence[TableRow], column: int
+    ) -> None:
         self._steps = loaded.scenario.spec.steps
         self._actions = loaded.actions
         self._run = run
