@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -118,26 +118,49 @@ def load_own(files: OwnFiles, narrowing: Narrowing) -> OwnScenario:
         InputError: The pods are no pods of a node, or cannot stand in a scenario.
         OSError: A file cannot be read or written.
     """
-    checkpoint = read_checkpoint(files.checkpoint, max_size=CHECKPOINT_SIZE_MAX)
-    pods = [pod for path in files.pods for pod in read_node_pods(_content(path), str(path))]
-    own = OwnNode(
-        path=_as_seen_from(files.write, files.checkpoint),
-        content=checkpoint.content,
-        inspection=checkpoint.inspection,
-        pods=pods,
-        name=files.node_name,
-    )
+    own = read_own_node(files.checkpoint, files.pods, files.node_name, write=files.write)
     made = own_scenario(
         own,
         files.event,
         versions=narrowing.versions or (DEFAULT_KUBELET_VERSION,),
         persistences=narrowing.persistences or (Persistence("checkpoint"),),
     )
-    for note in made.notes:
-        click.echo(printable(f"note: {note}"), err=True)
+    tell_notes(made)
     if files.write is not None:
         _write(files.write, made.text)
     return made
+
+
+def read_own_node(
+    checkpoint: Path, pods: Sequence[Path], name: str | None, *, write: Path | None = None
+) -> OwnNode:
+    """Read the files of a node.
+
+    Args:
+        checkpoint: Its checkpoint.
+        pods: Manifests with its pods.
+        name: The node, where the pods are of several.
+        write: The scenario file that is to refer to the checkpoint, if one is written.
+
+    Raises:
+        CheckpointError: The file is no device-manager checkpoint.
+        InputError: The pods are no pods of a node.
+        OSError: A file cannot be read.
+    """
+    read = read_checkpoint(checkpoint, max_size=CHECKPOINT_SIZE_MAX)
+    return OwnNode(
+        path=_as_seen_from(write, checkpoint),
+        content=read.content,
+        inspection=read.inspection,
+        pods=[pod for path in pods for pod in read_node_pods(_content(path), str(path))],
+        name=name,
+    )
+
+
+def tell_notes(made: OwnScenario) -> None:
+    """Say on stderr what was left out or assumed."""
+    for note in made.notes:
+        click.echo(printable(f"note: {note}"), err=True)
 
 
 def _content(path: Path) -> bytes:

@@ -33,6 +33,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "bench": "simulator.cli.bench:bench",
         "checkpoint": "simulator.cli.checkpoint:checkpoint",
+        "compare-versions": "simulator.cli.compare_versions:compare_versions",
         "completion": "simulator.cli.completion:completion",
         "db": "simulator.cli.db:db",
         "diagnose": "simulator.cli.diagnose:diagnose",

@@ -1,0 +1,158 @@
+"""`rebind compare-versions`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from scenarios.builtin import builtin_names, find_file
+from scenarios.comparing import compare_scenarios
+from scenarios.loading import LoadedScenario, load_scenarios
+from scenarios.own_state import Event, own_scenario
+from scenarios.variants import Persistence, parse_persistence
+from simulator.assembly import simulated
+from simulator.cli import terminal
+from simulator.cli.checkpoint_files import FileName
+from simulator.cli.examples import example
+from simulator.cli.lists import Read
+from simulator.cli.output import OutputOptions, emit_document
+from simulator.cli.own_state import read_own_node, tell_notes
+from simulator.core.behavior import Behavior
+from simulator.core.switches import SWITCHES, behavior_for
+from simulator.reports.comparison import (
+    ComparedScenario,
+    DifferentSwitch,
+    VersionComparison,
+    different_switches,
+)
+from simulator.reports.comparison_report import comparison_document, comparison_report
+
+_LOG = logging.getLogger(__name__)
+_FILE = FileName(path_type=Path)
+
+
+@click.command(
+    "compare-versions",
+    epilog=example(
+        "rebind compare-versions 1.27.2 1.36.2",
+        "rebind compare-versions 1.24 1.28 --checkpoint kubelet_internal_checkpoint -f pods.yaml",
+    ),
+)
+@click.argument("first", type=Read("VERSION", behavior_for), metavar="VERSION")
+@click.argument("second", type=Read("VERSION", behavior_for), metavar="VERSION")
+@click.option(
+    "--checkpoint",
+    type=_FILE,
+    metavar="FILE",
+    help="Your node's kubelet_internal_checkpoint: compare also what becomes of its pods.",
+)
+@click.option(
+    "-f",
+    "--filename",
+    "pods",
+    type=_FILE,
+    multiple=True,
+    metavar="FILE",
+    help="Your node's pods, as `kubectl get pods -A -o yaml` prints them.",
+)
+@click.option("--node-name", metavar="NAME", help="Your node, where the pods are of several.")
+@click.option(
+    "--persistence",
+    type=Read("PERSISTENCE", parse_persistence),
+    default="checkpoint",
+    show_default=True,
+    help="Where the kubelet keeps its records.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("table", "json", "yaml")),
+    default="table",
+    show_default=True,
+    help="Form of what is printed; json and yaml hold every difference in full.",
+)
+@click.pass_context
+def compare_versions(  # noqa: PLR0913 - click hands over every option
+    context: click.Context,
+    *,
+    first: Behavior,
+    second: Behavior,
+    checkpoint: Path | None,
+    pods: tuple[Path, ...],
+    node_name: str | None,
+    persistence: Persistence,
+    output: str,
+) -> None:
+    """Show what another kubelet version would change.
+
+    Prints which switches differ, since which release and who says so; which of the built-in
+    scenarios come out differently; and with --checkpoint and -f, which of your own pods do so at a
+    restart of the kubelet and at a reboot, with the plugins back before the pods are admitted and
+    with the plugins late.
+    """
+    own = _own_scenarios(context, checkpoint, pods, node_name, persistence)
+    for behavior in (first, second):
+        if behavior.note:
+            _LOG.warning(behavior.note)
+    switches = different_switches(first, second)
+    comparison = VersionComparison(
+        first=first,
+        second=second,
+        switches=switches,
+        switch_count=len(SWITCHES),
+        scenarios=_compared(_builtin(), first, second, persistence, switches),
+        own=_compared(own, first, second, persistence, switches),
+    )
+    if output == "table":
+        report = comparison_report(comparison, width=terminal.width(), color=terminal.is_colored())
+        click.echo(report, nl=False)
+    else:
+        emit_document("VersionComparison", comparison_document(comparison), OutputOptions(output))
+
+
+def _builtin() -> list[LoadedScenario]:
+    return [one for name in builtin_names() for one in load_scenarios(find_file(name), {})]
+
+
+def _own_scenarios(
+    context: click.Context,
+    checkpoint: Path | None,
+    pods: Sequence[Path],
+    node_name: str | None,
+    persistence: Persistence,
+) -> list[LoadedScenario]:
+    """Return the user's node in each event; nothing when no file is given."""
+    if checkpoint is None or not pods:
+        if checkpoint is not None or pods or node_name is not None:
+            reason = "your own node wants both --checkpoint FILE and -f FILE with its pods"
+            raise click.UsageError(reason, context)
+        return []
+    node = read_own_node(checkpoint, pods, node_name)
+    made = [own_scenario(node, event, persistences=(persistence,)) for event in Event]
+    tell_notes(made[0])
+    return [loaded for one in made for loaded in one.loaded]
+
+
+def _compared(
+    loaded: Sequence[LoadedScenario],
+    first: Behavior,
+    second: Behavior,
+    persistence: Persistence,
+    switches: Sequence[DifferentSwitch],
+) -> tuple[ComparedScenario, ...]:
+    """Compare scenarios; those of versions without a difference need not be run."""
+    if not switches:
+        return ()
+    versions = (first.version, second.version)
+    bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+    with bar:
+        task = bar.add_task("comparing", total=len(loaded))
+        return tuple(
+            compare_scenarios(loaded, versions, persistence, simulated, lambda: bar.advance(task))
+        )
