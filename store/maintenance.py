@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection
 
-from simulator.errors import StoreUnavailableError, WriterLockedError
+from simulator.errors import StoreUnavailableError
 from simulator.ports import Durability
-from store import migrating, schema, sqlite
+from store import migrating, schema
+from store.copying import copy_database
+from store.database import Database
+from store.databases import database_at
 from store.sql_store import SqlStore
+from store.sqlite import SqliteDatabase
 from store.tables import SCHEMA_REVISION
-from store.wal import inspect_log
-from store.writer_lock import WriterLock
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ def examine(url: str) -> list[Finding]:
     Raises:
         StoreError: It is missing or cannot even be opened.
     """
+    database = database_at(url)
     with _reading(url) as connection:
         revision = schema.revision_of(connection)
         if revision == SCHEMA_REVISION:
@@ -81,31 +83,27 @@ def examine(url: str) -> list[Finding]:
         else:
             problems = (f"revision {revision or 'none'}",)
         found = [Finding("schema", problems, f"revision {revision}, newest {SCHEMA_REVISION}")]
-        damage = tuple(sqlite.damage(connection))
+        damage = tuple(database.damage(connection))
         found.append(Finding("integrity", damage, "pages and indexes"))
-        dangling = tuple(
-            f"row {row[1]} of {row[0]} names a missing {row[2]}"
-            for row in connection.exec_driver_sql("PRAGMA foreign_key_check").all()[:20]
-        )
+        dangling = tuple(database.dangling(connection))
         found.append(Finding("references", dangling, "rows name rows that exist"))
-    path = sqlite.file_of(sqlite.parse_url(url))
-    if path is not None:
-        found.append(_log_finding(path))
+    if not database.in_memory:
+        wrong, seen = database.log()
+        found.append(Finding("log", tuple(wrong), seen))
     return found
 
 
-def recover(url: str) -> int:
+def recover(url: str) -> int | None:
     """Go on with what a damaged log still holds; return how many commits that are.
+
+    None where the database does that by itself.
 
     Raises:
         StoreError: The database itself cannot be used.
     """
-    path = sqlite.file_of(sqlite.parse_url(url))
     revision_of(url)  # Refuses a database that is not there.
-    readable = 0 if path is None else inspect_log(path).readable
-    with contextlib.closing(SqlStore(url, accept_loss=True)) as store:
-        store.writer.move_log_into_file()
-    return readable
+    with _translating(url) as database:
+        return database.recover()
 
 
 def compact(url: str, *, keep: int) -> int:
@@ -118,77 +116,55 @@ def compact(url: str, *, keep: int) -> int:
         effort = store.retention.run()
         if effort.failures:
             reason = (
-                f"database {url}: dropped {effort.changes} changes, then a step failed; "
-                "try again when nobody else uses it"
+                f"database {store.database.name}: dropped {effort.changes} changes, "
+                "then a step failed; try again when nobody else uses it"
             )
             raise StoreUnavailableError(reason)
+        with _translating(url):
+            store.database.tidy(store.writer)
         return effort.changes
 
 
 @contextlib.contextmanager
 def copy_in_memory(url: str) -> Iterator[SqlStore]:
-    """Yield a copy of a database, to try something on; a missing database is an empty one.
+    """Yield a copy of a database, to try something on; a missing file is an empty one.
+
+    What only the history has is not copied.
 
     Raises:
         StoreError: The database cannot be read.
     """
-    path = sqlite.file_of(sqlite.parse_url(url))
+    database = database_at(url)
     with contextlib.closing(SqlStore("sqlite://")) as copy:
-        if path is not None and path.exists():
+        if not isinstance(database, SqliteDatabase) or (database.file and database.file.exists()):
             with contextlib.closing(SqlStore(url, read_only=True)) as store:
-                store.writer.copy_into(copy.writer)
+                copy_database(store, copy)
         yield copy
 
 
 @contextlib.contextmanager
 def _reading(url: str) -> Iterator[Connection]:
-    parsed = sqlite.parse_url(url)
-    sqlite.refuse_unusable_file(parsed)
-    engine = sqlite.connect(parsed, durability=Durability.FULL, read_only=True)
-    try:
-        with contextlib.closing(engine.connect()) as connection:
-            yield connection
-    except sqlite.ERRORS as error:
-        raise sqlite.translated(error, parsed) from error
-    finally:
-        engine.dispose()
+    with (
+        _translating(url) as database,
+        database.opened(durability=Durability.FULL, read_only=True) as (_, writer),
+    ):
+        yield writer.connection
 
 
 @contextlib.contextmanager
 def _migrated(url: str) -> Iterator[Connection]:
     """Yield a connection for Alembic: each revision is one transaction with its own record."""
-    parsed = sqlite.parse_url(url)
-    path = sqlite.file_of(parsed)
-    if path is None:
-        reason = "a database in memory has no schema to look after; name one with --db"
-        raise StoreUnavailableError(reason)
-    sqlite.refuse_unusable_file(parsed)
-    with WriterLock(path):
-        engine = sqlite.connect(parsed, durability=Durability.FULL, read_only=False)
-        event.listen(engine, "begin", lambda one: one.exec_driver_sql("BEGIN IMMEDIATE"))
-        try:
-            with engine.connect() as connection:
-                schema.revision_of(connection)  # Another program's database is left alone.
-                connection.commit()
-                yield connection
-                connection.commit()
-        except sqlite.ERRORS as error:
-            raise sqlite.translated(error, parsed) from error
-        finally:
-            engine.dispose()
+    with _translating(url) as database, database.migrating() as connection:
+        schema.revision_of(connection)  # Another program's database is left alone.
+        connection.commit()
+        yield connection
+        connection.commit()
 
 
-def _log_finding(path: Path) -> Finding:
+@contextlib.contextmanager
+def _translating(url: str) -> Iterator[Database]:
+    database = database_at(url)
     try:
-        with WriterLock(path):
-            report = inspect_log(path)
-    except WriterLockedError as error:
-        return Finding("log", (), f"not looked at: {error}")
-    note = f"{report.readable} commits wait in it"
-    if not report.damaged_frame:
-        return Finding("log", (), note)
-    broken = f"frame {report.damaged_frame} is damaged"
-    if report.acknowledged_lost:
-        lost = f"{broken}, at least {report.acknowledged_lost} acknowledged commits are lost"
-        return Finding("log", (lost,), note)
-    return Finding("log", (), f"{note}; {broken}: the commit under way at a power cut")
+        yield database
+    except database.errors as error:
+        raise database.translated(error) from error

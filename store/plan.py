@@ -10,8 +10,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 
-from sqlalchemy import Connection
-
 from simulator.core.devices import DeviceId
 from simulator.core.instants import Instant
 from simulator.core.pods import PodUid
@@ -19,6 +17,7 @@ from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName, Transition
 from simulator.ports import Committed
 from store.changes import KINDS, detail_of
+from store.database import Writer
 from store.node_entries import (
     SEGMENT_CHANGES_MAX,
     SEGMENT_LENGTH,
@@ -27,7 +26,7 @@ from store.node_entries import (
     read_keys,
     read_node,
 )
-from store.statements import RunMany, Writes, compiled
+from store.statements import Writes, compiled
 
 PodKey = tuple[PodUid, int]
 """A pod's uid and its key."""
@@ -41,15 +40,14 @@ class Plan:
         contested: Pod, resource and device of holdings that an import under way disputes.
     """
 
-    def __init__(self, connection: Connection, run: RunMany) -> None:
+    def __init__(self, writer: Writer) -> None:
         """Begin with what the database says.
 
         Args:
-            connection: For reading, inside the transaction in which the rows are written.
-            run: Executes a statement once for each row.
+            writer: Reads and writes; all rows of a batch within one transaction.
         """
-        self.connection = connection
-        self._run = run
+        self.connection = connection = writer.connection
+        self._write = writer.write
         self._statements = compiled(f"{connection.dialect.name}.{connection.dialect.driver}")
         self.writes = Writes()
         self.keys = read_keys(connection)
@@ -109,7 +107,7 @@ class Plan:
         if self._revisions:
             self.writes.node_updates.extend((rev, key) for key, rev in self._revisions.items())
             self._revisions.clear()
-        self.writes.run(self._run, self._statements)
+        self.writes.run(self._write, self._statements)
 
     def next_revision(self, node: NodeEntry, at: Instant) -> int:
         """Take the next revision for a change of `node`."""

@@ -221,7 +221,7 @@ def all_holdings(
         query = query.where(holding.c.until_revision.is_(None))
     chosen = query.subquery("chosen")
     names = (
-        select(chosen.c.id, t.container.c.name)
+        select(chosen.c.id, t.container.c.name, t.container.c.ordinal)
         .distinct()
         .join(t.device_binding, t.device_binding.c.holding_id == chosen.c.id)
         .join(
@@ -232,7 +232,7 @@ def all_holdings(
         .order_by(t.container.c.ordinal)
     )
     containers: dict[int, list[ContainerName]] = {}
-    for holding_id, name in connection.execute(names):
+    for holding_id, name, _ in connection.execute(names):
         containers.setdefault(holding_id, []).append(name)
     found = [_holding(row, containers) for row in connection.execute(query)]
     return sorted(found, key=holding_order)

@@ -23,7 +23,7 @@ from typing import Final
 from sqlalchemy import Connection, delete, func, select
 
 from store import tables as t
-from store.sqlite import ERRORS, Writer
+from store.database import Writer
 
 CHANGES_MAX: Final = 500_000
 STEP_S: Final = 0.05
@@ -42,11 +42,15 @@ class Effort:
         steps: Attempts, failed ones too.
         failures: Attempts that an error of the database ended.
         changes: Changes dropped.
+        devices: Vanished devices dropped.
+        boots: Old boots dropped.
     """
 
     steps: int = 0
     failures: int = 0
     changes: int = 0
+    devices: int = 0
+    boots: int = 0
 
 
 class Retention:
@@ -88,7 +92,7 @@ class Retention:
             self._writer.begin()
             dropped, more = self._drop(self._writer.connection)
             self._writer.commit()
-        except ERRORS:
+        except self._writer.errors:
             self._writer.roll_back()
             self.effort.failures += 1
             self._adapt(self._clock() - began, failed=True)

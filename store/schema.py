@@ -55,7 +55,7 @@ def missing_parts(connection: Connection) -> list[str]:
 
 def create(connection: Connection) -> None:
     """Give an empty database the present schema: what all migrations together make."""
-    for statement in _declaration(connection.dialect.name):
+    for statement in _declaration(f"{connection.dialect.name}+{connection.dialect.driver}"):
         connection.exec_driver_sql(statement)
     connection.execute(
         text(f"INSERT INTO {_VERSION_TABLE} (version_num) VALUES (:revision)"),  # noqa: S608  constant

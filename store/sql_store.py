@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import Final
 
 from sqlalchemy import Connection
-from sqlalchemy.engine import URL
 
 from simulator.core.devices import DeviceId
 from simulator.core.pods import PodUid
@@ -25,7 +24,7 @@ from simulator.core.transitions import (
     ResourceRemoved,
     Transition,
 )
-from simulator.errors import StoreError
+from simulator.errors import StoreError, StoreUnavailableError
 from simulator.ports import (
     Change,
     DeviceSummary,
@@ -37,22 +36,27 @@ from simulator.ports import (
     PodSummary,
     Refused,
 )
-from store import queries, schema, sqlite
+from store import queries, schema
 from store.changes import held_by_another
+from store.database import Database
+from store.databases import database_at
 from store.imports import bound_ids, by_key
 from store.plan import Plan
 from store.planned_devices import plan_boot, plan_removal, plan_report
 from store.planned_imports import plan_import
 from store.planned_pods import plan_admission, plan_rejection, plan_release
 from store.retention import CHANGES_MAX, Retention
-from store.writer_lock import WriterLock
+from store.writer_lock import sign
+
+CONNECTIONS_LOST_MAX: Final = 5
+"""How often a batch is tried again after a lost connection was regained."""
 
 GATHERED: Final = 64
 """Transitions whose rows are written together; more of them leave the processor's cache."""
 
 
 class SqlStore:
-    """A `Store` in a SQLite database.
+    """A `Store` in a SQL database.
 
     `apply` may be called by one thread at a time, any thread; answers may be asked at the same
     time by others. Many callers who want to share commits use `store.committer`.
@@ -70,7 +74,8 @@ class SqlStore:
         """Open a database; one that has no tables gets the schema (details 16).
 
         Args:
-            url: E.g. `sqlite:///rebind.db`; `sqlite://` is a database in memory.
+            url: E.g. `sqlite:///rebind.db` or `postgresql+psycopg://db.example.com/rebind`;
+                `sqlite://` is a database in memory.
             durability: What a power cut may take.
             read_only: Whether to answer only.
             accept_loss: Whether to go on after a damaged log lost acknowledged commits.
@@ -82,39 +87,45 @@ class SqlStore:
             SchemaOutOfDateError: The database has another schema revision.
             WriterLockedError: Another process writes it.
         """
-        self.url: URL = sqlite.parse_url(url)
+        self.database: Database = database_at(url)
         self.durability = durability
         self._lock = threading.Lock()
         self._plan: Plan | None = None
-        self._writer_lock: WriterLock | None = None
+        self._unanswered: list[Outcome] | None = None
         with contextlib.ExitStack() as undo, self._translating():
-            path = sqlite.file_of(self.url)
-            sqlite.refuse_unusable_file(self.url)
-            if path is not None and not read_only:
-                self._writer_lock = undo.enter_context(WriterLock(path))
-                sqlite.refuse_lost_commits(path, accept_loss=accept_loss)
-            self._engine = sqlite.connect(self.url, durability=durability, read_only=read_only)
-            undo.callback(self._engine.dispose)
-            self.writer = sqlite.Writer(self._engine)
-            undo.callback(self.writer.close)
+            self._engine, self.writer = undo.enter_context(
+                self.database.opened(
+                    durability=durability, read_only=read_only, accept_loss=accept_loss
+                )
+            )
             self._use_schema(read_only=read_only)
-            if self._writer_lock is not None:
-                self._writer_lock.sign(self.writer)
+            if not (read_only or self.database.in_memory):
+                sign(self.writer)
             self.retention = Retention(self.writer, changes_max=history_max)
             self._resources = undo.pop_all()
 
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
-        """Apply a batch with one commit; see `simulator.ports.Store`."""
+        """Apply a batch with one commit; see `simulator.ports.Store`.
+
+        When the connection to the database is lost, the batch waits until it is regained; whether
+        a commit whose answer was lost had happened is found out, so that it is done once (W6).
+        """
         with self._lock, self._translating():
-            plan = self._plan or Plan(self.writer.connection, self.writer.run)
-            self._plan = None  # Until the batch is durable, nothing that is planned is true.
-            try:
-                outcomes = self._write(plan, transitions)
-            finally:
-                self.writer.roll_back()
-            self._plan = plan
-            if self.retention.is_due(plan.keys.revision):
-                self.retention.step()
+            for _ in range(CONNECTIONS_LOST_MAX):
+                try:
+                    outcomes = self._attempt(transitions)
+                    break
+                except self.database.errors as error:
+                    if not self.writer.is_lost(error):
+                        raise
+                    committed = self.writer.regain()
+                    if committed and self._unanswered is not None:
+                        outcomes = self._unanswered
+                        break
+            else:
+                reason = f"database {self.database.name}: the connection is lost again and again"
+                raise StoreUnavailableError(reason)
+            self._drop_history()
         return outcomes
 
     def load(self, node: NodeName) -> NodeState:
@@ -170,9 +181,28 @@ class SqlStore:
             self.writer.begin()
             schema.create(self.writer.connection)
             self.writer.commit()
-            self.writer.move_log_into_file()  # So that a lost log never makes it look empty.
+            self.database.settle(self.writer)
         else:
-            schema.check(found, url=str(self.url))
+            schema.check(found, url=self.database.name)
+
+    def _attempt(self, transitions: Sequence[Transition]) -> list[Outcome]:
+        self._unanswered = None
+        plan = self._plan or Plan(self.writer)
+        self._plan = None  # Until the batch is durable, nothing that is planned is true.
+        try:
+            outcomes = self._write(plan, transitions)
+        finally:
+            self.writer.roll_back()
+        self._plan = plan
+        return outcomes
+
+    def _drop_history(self) -> None:
+        """Drop a little of the history if it is due, and what the plan remembers of it."""
+        if self._plan is not None and self.retention.is_due(self._plan.keys.revision):
+            devices = self.retention.effort.devices
+            self.retention.step()
+            if self.retention.effort.devices != devices:
+                self._plan = None
 
     def _write(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
         writer = self.writer
@@ -180,11 +210,12 @@ class SqlStore:
         writer.begin()
         try:
             outcomes = self._run(plan, transitions)
-        except sqlite.REFUSED:
+        except writer.refused:
             writer.roll_back()
             plan.forget({one.node for one in transitions}, keys)
             writer.begin()
             outcomes = self._run_one_by_one(plan, transitions)
+        self._unanswered = outcomes
         writer.commit()
         return outcomes
 
@@ -209,7 +240,7 @@ class SqlStore:
             try:
                 outcome = _planned(plan, transition)
                 plan.flush()
-            except sqlite.REFUSED:
+            except self.writer.refused:
                 self.writer.say("ROLLBACK TO one")
                 plan.forget({transition.node}, keys)
                 refused = self._conflict(transition)
@@ -238,20 +269,20 @@ class SqlStore:
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         with self._translating():
-            if sqlite.is_memory(self.url):
+            if self.database.in_memory:
                 with self._lock:
                     yield self.writer.connection
                 return
             with self._engine.connect() as connection:
-                sqlite.begin_read(connection)
+                self.database.begin_read(connection)
                 yield connection
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
         try:
             yield
-        except sqlite.ERRORS as error:
-            raise sqlite.translated(error, self.url) from error
+        except self.database.errors as error:
+            raise self.database.translated(error) from error
         except (UnicodeEncodeError, OverflowError) as error:
             reason = f"a value cannot be stored: {error}"
             raise StoreError(reason) from error

@@ -11,34 +11,30 @@ each admission: the one writer makes all keys itself, and `rebind db check` look
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
-import sqlalchemy.exc
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
 
-from simulator.errors import ConfigError, StoreError, StoreUnavailableError
+from simulator.errors import StoreError, StoreUnavailableError, WriterLockedError
 from simulator.ports import Durability
+from store.database import Writer
+from store.sqlite_writer import ERRORS, SqliteWriter
 from store.wal import inspect_log
+from store.writer_lock import WriterLock
 
 BUSY_TIMEOUT_MS: Final = 5_000
 """How long a transaction waits for another connection's lock."""
 
 CACHE_KIB: Final = 65_536
 WAL_AUTOCHECKPOINT_PAGES: Final = 1_000
-
-Row = tuple[Any, ...]
-ERRORS: Final = (sqlite3.Error, sqlalchemy.exc.DBAPIError)
-"""What the driver raises, directly or through SQLAlchemy."""
-
-REFUSED: Final = sqlite3.IntegrityError
-"""A constraint of the tables refuses a row."""
 
 _SYNCHRONOUS: Final = {Durability.FULL: "FULL", Durability.NORMAL: "NORMAL", Durability.OFF: "OFF"}
 
@@ -56,47 +52,155 @@ _HINTS: Final = {
 }
 _HEAD: Final = b"SQLite format 3\x00"
 _PRIMARY_CODE: Final = 0xFF
-_DRIVERS: Final = {"sqlite", "sqlite+pysqlite"}
 
 
-def parse_url(text: str) -> URL:
-    """Return the URL of a database that this program can use.
+class SqliteDatabase:
+    """A `store.database.Database` in a file, or in memory."""
 
-    Raises:
-        ConfigError: It is no URL, or of another database.
-    """
-    example = "write e.g. sqlite:///rebind.db"
-    try:
-        url = make_url(text)
-    except sqlalchemy.exc.ArgumentError as error:
-        reason = f"{text!r} is not the URL of a database; {example}"
-        raise ConfigError(reason) from error
-    if url.drivername not in _DRIVERS or "?" in text or "\0" in text:
-        reason = f"{text!r}: databases are kept in SQLite, without parameters; {example}"
-        raise ConfigError(reason)
-    return url
+    def __init__(self, url: URL) -> None:
+        self.url = url
+        self.name = str(url)
+        self.errors: tuple[type[Exception], ...] = ERRORS
+        self.file = None if url.database in {None, "", ":memory:"} else Path(str(url.database))
+        self.in_memory = self.file is None
+
+    @contextlib.contextmanager
+    def opened(
+        self, *, durability: Durability, read_only: bool, accept_loss: bool = False
+    ) -> Iterator[tuple[Engine, SqliteWriter]]:
+        """Lock the file, unless it is to be read only, and connect."""
+        with contextlib.ExitStack() as undo:
+            if self.file is not None:
+                _refuse_unusable(self.file, read_only=read_only)
+                if not read_only:
+                    undo.enter_context(WriterLock(self.file))
+                    _refuse_lost_commits(self.file, accept_loss=accept_loss)
+            engine = self._engine(durability, read_only=read_only)
+            undo.callback(engine.dispose)
+            writer = SqliteWriter(engine)
+            undo.callback(writer.close)
+            yield engine, writer
+
+    @contextlib.contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """Lock the file and connect; each transaction takes the write lock at once."""
+        if self.file is None:
+            reason = "a database in memory has no schema to look after; name one with --db"
+            raise StoreUnavailableError(reason)
+        _refuse_unusable(self.file, read_only=False)
+        with WriterLock(self.file):
+            engine = self._engine(Durability.FULL, read_only=False)
+            event.listen(engine, "begin", lambda one: one.exec_driver_sql("BEGIN IMMEDIATE"))
+            try:
+                with engine.connect() as connection:
+                    yield connection
+            finally:
+                engine.dispose()
+
+    def begin_read(self, connection: Connection) -> None:
+        """Begin a transaction in which every statement sees the same instant."""
+        connection.exec_driver_sql("BEGIN DEFERRED")
+
+    def translated(self, error: Exception) -> StoreError:
+        """Say what happened in one line: which database, what is wrong, what to do."""
+        cause = getattr(error, "orig", None) or error
+        name = self.url.database or ":memory:"
+        code = getattr(cause, "sqlite_errorcode", None)
+        hint = _HINTS.get(code & _PRIMARY_CODE) if isinstance(code, int) else None
+        said = " ".join(str(cause).split())
+        return StoreUnavailableError(
+            f"database {name}: {hint} ({said})" if hint else f"{name}: {said}"
+        )
+
+    def damage(self, connection: Connection) -> list[str]:
+        """Return what SQLite's integrity check finds wrong, empty for a sound database."""
+        rows = connection.exec_driver_sql("PRAGMA integrity_check(20)").scalars().all()
+        return [str(row) for row in rows if row != "ok"]
+
+    def dangling(self, connection: Connection) -> list[str]:
+        """Return which rows name rows that do not exist."""
+        rows = connection.exec_driver_sql("PRAGMA foreign_key_check").all()[:20]
+        return [f"row {row[1]} of {row[0]} names a missing {row[2]}" for row in rows]
+
+    def log(self) -> tuple[list[str], str]:
+        """Return what is wrong with the write-ahead log, and what was seen of it."""
+        if self.file is None:
+            return [], "none"
+        try:
+            with WriterLock(self.file):
+                report = inspect_log(self.file)
+        except WriterLockedError as error:
+            return [], f"not looked at: {error}"
+        note = f"{report.readable} commits wait in it"
+        if not report.damaged_frame:
+            return [], note
+        broken = f"frame {report.damaged_frame} is damaged"
+        if report.acknowledged_lost:
+            lost = f"at least {report.acknowledged_lost} acknowledged commits are lost"
+            return [f"{broken}, {lost}"], note
+        return [], f"{note}; {broken}: the commit under way at a power cut"
+
+    def recover(self) -> int:
+        """Go on with what a damaged log still holds; return how many commits that are."""
+        readable = 0 if self.file is None else inspect_log(self.file).readable
+        with self.opened(durability=Durability.FULL, read_only=False, accept_loss=True) as (
+            _,
+            writer,
+        ):
+            writer.move_log_into_file()
+        return readable
+
+    def settle(self, writer: Writer) -> None:
+        """Move a new schema out of the log, so that a lost log never makes it look empty."""
+        if isinstance(writer, SqliteWriter):
+            writer.move_log_into_file()
+
+    def tidy(self, writer: Writer) -> None:
+        """Do nothing: the space of dropped rows is used again, and the file does not shrink."""
+
+    def _engine(self, durability: Durability, *, read_only: bool) -> Engine:
+        """Return an engine with this program's settings and no implicit transactions."""
+        target = self.url
+        if self.file is None:
+            engine = create_engine(
+                target, poolclass=StaticPool, connect_args={"check_same_thread": False}
+            )
+        else:
+            if read_only:
+                uri = {"mode": "ro", "uri": "true"}
+                target = target.set(database=f"file:{quote(str(self.file))}", query=uri)
+            engine = create_engine(target, poolclass=QueuePool, pool_size=2)
+
+        @event.listens_for(engine, "connect")
+        def settings(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+            connection.isolation_level = None
+            cursor = connection.cursor()
+            cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+            cursor.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            if not read_only:
+                cursor.execute("PRAGMA journal_mode = WAL")
+                cursor.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
+                cursor.execute(f"PRAGMA wal_autocheckpoint = {WAL_AUTOCHECKPOINT_PAGES}")
+            cursor.close()
+
+        return engine
 
 
-def is_memory(url: URL) -> bool:
-    """Tell whether the database lives in memory only."""
-    return url.database in {None, "", ":memory:"}
-
-
-def file_of(url: URL) -> Path | None:
-    """Return the database's file, None for one in memory."""
-    return None if is_memory(url) or url.database is None else Path(url.database)
-
-
-def refuse_unusable_file(url: URL) -> None:
+def _refuse_unusable(path: Path, *, read_only: bool) -> None:
     """Refuse what is no database, before anything is made beside it.
 
     A file of no bytes is refused too: SQLite would take it for a new database and start empty.
 
     Raises:
-        StoreUnavailableError: There is something else than a database, or nothing readable.
+        StoreUnavailableError: There is something else than a database, nothing readable, or
+            nothing to be read.
     """
-    path = file_of(url)
-    if path is None or not path.exists():
+    if not path.exists():
+        if read_only:
+            reason = (
+                f"database {path} does not exist; import a checkpoint, or name another with --db"
+            )
+            raise StoreUnavailableError(reason)
         return
     try:
         with path.open("rb") as stream:
@@ -115,7 +219,7 @@ def refuse_unusable_file(url: URL) -> None:
         raise StoreUnavailableError(reason)
 
 
-def refuse_lost_commits(path: Path, *, accept_loss: bool) -> None:
+def _refuse_lost_commits(path: Path, *, accept_loss: bool) -> None:
     """Refuse a database whose log lost commits that had been acknowledged; the log stays (R95).
 
     Raises:
@@ -134,125 +238,3 @@ def refuse_lost_commits(path: Path, *, accept_loss: bool) -> None:
             f"rebind db recover --db sqlite:///{path}"
         )
         raise StoreUnavailableError(reason)
-
-
-def connect(url: URL, *, durability: Durability, read_only: bool) -> Engine:
-    """Return an engine whose connections have this program's settings and no implicit transactions.
-
-    Args:
-        url: A `sqlite` URL.
-        durability: What a power cut may take.
-        read_only: Refuse every write and every creation of a file.
-    """
-    target = url
-    path = file_of(url)
-    if read_only and path is not None and not path.exists():
-        reason = f"database {path} does not exist; import a checkpoint, or name another with --db"
-        raise StoreUnavailableError(reason)
-    if read_only and not is_memory(url):
-        target = url.set(
-            database=f"file:{quote(str(path))}", query={**url.query, "mode": "ro", "uri": "true"}
-        )
-    if is_memory(url):
-        engine = create_engine(
-            target, poolclass=StaticPool, connect_args={"check_same_thread": False}
-        )
-    else:
-        engine = create_engine(target, poolclass=QueuePool, pool_size=2)
-
-    @event.listens_for(engine, "connect")
-    def settings(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-        cursor.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        if not read_only:
-            cursor.execute("PRAGMA journal_mode = WAL")
-            cursor.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
-            cursor.execute(f"PRAGMA wal_autocheckpoint = {WAL_AUTOCHECKPOINT_PAGES}")
-        cursor.close()
-
-    return engine
-
-
-def begin_read(connection: Connection) -> None:
-    """Begin a transaction in which every statement sees the same instant."""
-    connection.exec_driver_sql("BEGIN DEFERRED")
-
-
-class Writer:
-    """The one connection that writes.
-
-    Its statements go straight to the driver's cursor: through SQLAlchemy each of the nine
-    statements of a single commit would cost as much again as it does.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        """Connect.
-
-        Attributes:
-            connection: The same connection, for reading inside a transaction.
-            watch: Told every statement and its rows, none for a bare statement; for benchmarks.
-        """
-        self.connection = engine.connect()
-        raw = self.connection.connection.driver_connection
-        if not isinstance(raw, sqlite3.Connection):
-            message = f"not a SQLite connection: {raw!r}"
-            raise TypeError(message)
-        self._raw = raw
-        self._cursor = raw.cursor()
-        self.watch: Callable[[str, Sequence[Row] | None], None] | None = None
-
-    def run(self, sql: str, rows: Sequence[Row]) -> None:
-        """Execute a statement once for each row."""
-        if self.watch is not None:
-            self.watch(sql, rows)
-        self._cursor.executemany(sql, rows)
-
-    def say(self, sql: str) -> None:
-        """Execute a bare statement."""
-        if self.watch is not None:
-            self.watch(sql, None)
-        self._cursor.execute(sql)
-
-    def begin(self) -> None:
-        """Begin a transaction that holds the write lock from its first statement on (R91)."""
-        self.say("BEGIN IMMEDIATE")
-
-    def commit(self) -> None:
-        """Commit; durable in the connection's durability class when it returns."""
-        self.say("COMMIT")
-
-    def roll_back(self) -> None:
-        """Undo the transaction, if there is one that SQLite has not undone itself."""
-        if self._raw.in_transaction:
-            self._raw.rollback()
-
-    def copy_into(self, other: Writer) -> None:
-        """Make another database the same as this one."""
-        self._raw.backup(other._raw)
-
-    def move_log_into_file(self) -> None:
-        """Move what the write-ahead log holds into the database file; never on the write path."""
-        self.say("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def close(self) -> None:
-        """Let go of the connection."""
-        self._cursor.close()
-        self.connection.close()
-
-
-def translated(error: Exception, url: URL) -> StoreError:
-    """Say what happened in one line: which database, what is wrong, what to do."""
-    cause = getattr(error, "orig", None) or error
-    name = url.database or ":memory:"
-    code = getattr(cause, "sqlite_errorcode", None)
-    hint = _HINTS.get(code & _PRIMARY_CODE) if isinstance(code, int) else None
-    said = " ".join(str(cause).split())
-    return StoreUnavailableError(f"database {name}: {hint} ({said})" if hint else f"{name}: {said}")
-
-
-def damage(connection: Connection) -> list[str]:
-    """Return what SQLite's integrity check finds wrong, empty for a sound database."""
-    rows = connection.exec_driver_sql("PRAGMA integrity_check(20)").scalars().all()
-    return [str(row) for row in rows if row != "ok"]

@@ -24,10 +24,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects import registry
 
 from store import tables as t
-from store.sqlite import Row
+from store.database import Row, Statement
 
-RunMany = Callable[[str, Sequence[Row]], object]
-"""Executes a statement once for each row."""
+Write = Callable[[Sequence[Statement]], object]
+"""Executes statements in order."""
 
 
 def _insert(table: Table, dialect: Dialect) -> str:
@@ -103,6 +103,10 @@ _UPDATED: Final = {
 }
 
 
+_BY_PLACE: Final = {"postgresql": "format", "sqlite": "qmark"}
+"""How a driver marks a parameter that has no name."""
+
+
 @cache
 def compiled(database: str) -> tuple[tuple[str, str], ...]:
     """Return name and text of every statement, in the order in which a batch runs them.
@@ -113,7 +117,8 @@ def compiled(database: str) -> tuple[tuple[str, str], ...]:
     Args:
         database: Name and driver of a dialect, e.g. `sqlite.pysqlite`.
     """
-    dialect: Dialect = registry.load(database)()
+    kind = registry.load(database)
+    dialect: Dialect = kind(paramstyle=_BY_PLACE.get(kind.name))
     return (
         ("holding_ends", _holding_ends(dialect)),
         ("settlements", _update(t.device_holding, "id", ("disputed",), dialect)),
@@ -164,10 +169,13 @@ class Writes:
     checkpoints: list[Row] = field(default_factory=list)
     node_updates: list[Row] = field(default_factory=list)
 
-    def run(self, run: RunMany, statements: tuple[tuple[str, str], ...]) -> None:
+    def run(self, write: Write, statements: tuple[tuple[str, str], ...]) -> None:
         """Execute what waits, each statement once, and wait for nothing more."""
+        waiting: list[Statement] = []
         for name, sql in statements:
             rows: list[Row] = getattr(self, name)
             if rows:
-                run(sql, rows)
+                waiting.append((sql, rows))
                 setattr(self, name, [])
+        if waiting:
+            write(waiting)

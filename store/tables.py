@@ -249,3 +249,9 @@ writer_lock = Table(
     CheckConstraint("id = 1", name="ck_writer_lock_one_row"),
 )
 """Who writes this database; whether that process still lives is the lock file's matter."""
+
+# References are declared for joins and for `rebind db check`; see `store.sqlite` and
+# `store.postgresql` for why no database enforces them.
+for _table in metadata.tables.values():
+    for _reference in _table.foreign_key_constraints:
+        _reference.ddl_if(dialect="sqlite")

@@ -1,8 +1,9 @@
 """One process writes a database (details 9); a second one is refused with the first one's name.
 
-The name stands in the table `writer_lock`. Whether its owner still lives is told by a lock on a
-file beside the database, which the operating system lets go of when a process ends, however it
-ends: after a crash nobody has to clear anything.
+The name stands in the table `writer_lock`. Whether its owner still lives is told, for SQLite, by a
+lock on a file beside the database, which the operating system lets go of when a process ends,
+however it ends: after a crash nobody has to clear anything. PostgreSQL has its own
+(`store.postgresql_lock`).
 """
 
 from __future__ import annotations
@@ -18,9 +19,25 @@ from sqlalchemy import delete, insert, select
 
 from simulator.errors import StoreUnavailableError, WriterLockedError
 from store import tables as t
-from store.sqlite import Writer
+from store.database import Writer
 
 _SUFFIX: Final = "-writer"
+
+
+def own_name() -> str:
+    """Return by what name a refused second writer hears of this process."""
+    return f"pid {os.getpid()} on {socket.gethostname()}"
+
+
+def sign(writer: Writer) -> None:
+    """Put this process's name into the database."""
+    connection = writer.connection
+    if connection.scalar(select(t.writer_lock.c.holder)) == own_name():
+        return
+    writer.begin()
+    connection.execute(delete(t.writer_lock))
+    connection.execute(insert(t.writer_lock).values(id=1, holder=own_name()))
+    writer.commit()
 
 
 class WriterLock:
@@ -47,26 +64,15 @@ class WriterLock:
             self._file.close()
             reason = f"database {database} is being written by {holder}; stop it and try again"
             raise WriterLockedError(reason) from error
-        self.holder = f"pid {os.getpid()} on {socket.gethostname()}"
         try:
             self._file.truncate(0)
-            self._file.write(self.holder)
+            self._file.write(own_name())
             self._file.flush()
         except OSError as error:
             with contextlib.suppress(OSError):
                 self._file.close()
             reason = f"database {database}: cannot write {path.name}: {error.strerror}"
             raise StoreUnavailableError(reason) from error
-
-    def sign(self, writer: Writer) -> None:
-        """Put the holder's name into the database."""
-        connection = writer.connection
-        if connection.scalar(select(t.writer_lock.c.holder)) == self.holder:
-            return
-        writer.begin()
-        connection.execute(delete(t.writer_lock))
-        connection.execute(insert(t.writer_lock).values(id=1, holder=self.holder))
-        writer.commit()
 
     def __enter__(self) -> Self:
         """Return the lock, which is held already."""

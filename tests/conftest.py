@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -40,6 +41,15 @@ def postgres() -> Iterator[PostgresServer]:
 @pytest.fixture
 def postgres_url(postgres: PostgresServer) -> Iterator[str]:
     """Return the URL of an empty database that no other test has."""
-    name = postgres.make_database()
+    name = postgres.lend_database()
     yield postgres.url(name)
-    postgres.drop_database(name)
+    postgres.give_back(name)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the URL of an empty database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/rebind.db"
+    url: str = request.getfixturevalue("postgres_url")
+    return url

@@ -89,7 +89,10 @@ def recover(db: str) -> None:
     Commits after the damage are lost; without damage this changes nothing.
     """
     readable = maintenance.recover(db)
-    click.echo(f"recovered; {readable} commits of the log are in the database")
+    if readable is None:
+        click.echo("nothing to recover: a PostgreSQL server replays its log by itself")
+    else:
+        click.echo(f"recovered; {readable} commits of the log are in the database")
 
 
 @db.command(epilog=example("rebind db compact --keep 1000"))

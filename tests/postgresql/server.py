@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 import psycopg
 
@@ -51,6 +52,13 @@ _SETTINGS: Final = {
     "shared_buffers": "16MB",
     "unix_socket_permissions": "0777",
 }
+_END_OTHERS: Final = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+_SCHEMAS: Final = """
+    SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
+"""
 
 
 class ServerUnusableError(Exception):
@@ -69,6 +77,7 @@ class PostgresServer:
         self.folder = Path(tempfile.mkdtemp(prefix="rebind-pg-"))
         self._process: subprocess.Popen[bytes] | None = None
         self._databases = 0
+        self._free: list[str] = []
         self._account = _account()
         try:
             self._programs = self._installed() / "bin"
@@ -87,7 +96,7 @@ class PostgresServer:
 
     def url(self, database: str, *, user: str = SUPERUSER) -> str:
         """Return the URL of one of its databases."""
-        return f"postgresql+psycopg://{user}@/{database}?host={self.folder}"
+        return f"postgresql+psycopg://{user}@/{database}?host={quote(str(self.folder), safe='')}"
 
     def start(self) -> None:
         """Start, and wait until it takes connections.
@@ -142,6 +151,20 @@ class PostgresServer:
         """Drop a database, whoever still uses it."""
         with closing(self.connect()) as connection:
             connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
+
+    def lend_database(self) -> str:
+        """Return the name of an empty database: one that was given back, or a new one."""
+        return self._free.pop() if self._free else self.make_database()
+
+    def give_back(self, name: str) -> None:
+        """Empty a database, whoever still uses it: a tenth of what a new one takes."""
+        with closing(self.connect(name)) as connection:
+            connection.execute(_END_OTHERS)
+            schemas = connection.execute(_SCHEMAS).fetchall()
+            for (schema,) in schemas:
+                connection.execute(f'DROP SCHEMA "{schema}" CASCADE'.encode())
+            connection.execute("CREATE SCHEMA public")
+        self._free.append(name)
 
     def _installed(self) -> Path:
         found = importlib.util.find_spec(_WHEEL)

@@ -30,13 +30,15 @@ from tests.store.world import (
 )
 
 
-@pytest.fixture(params=["memory", "sql in memory", "sql in a file"])
+@pytest.fixture(params=["memory", "sql in memory", "sql in a file", "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened: Store
     if request.param == "memory":
         opened = MemoryStore()
     elif request.param == "sql in memory":
         opened = SqlStore("sqlite://")
+    elif request.param == "postgresql":
+        opened = SqlStore(request.getfixturevalue("postgres_url"))
     else:
         opened = SqlStore(f"sqlite:///{tmp_path}/rebind.db")
     yield opened

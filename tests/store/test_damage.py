@@ -37,7 +37,7 @@ def _abandoned(folder: Path) -> Path:
     whole = folder / "whole"
     whole.mkdir()
     with closing(SqlStore(_url(whole))) as store:
-        store.writer.move_log_into_file()
+        store.database.settle(store.writer)
         for number in range(10):
             store.apply([admits_one(f"p{number}", f"g{number}")])
         for name in ("rebind.db", "rebind.db-wal"):
@@ -207,7 +207,8 @@ def test_a_lock_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     "url",
     [
         "rebind.db",
-        "postgresql://db.example.com/x",
+        "postgresql+asyncpg://db.example.com/x",
+        "mysql://db.example.com/x",
         "sqlite:///x?a=b",
         "sqlite:///x?y",
         "sqlite+aiosqlite:///x.db",

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from simulator.core.instants import HOUR, Instant
 from simulator.core.pods import PodUid
 from simulator.ports import Committed
-from store import maintenance, node_entries, plan, retention, sqlite
+from store import maintenance, node_entries, plan, retention
 from store.retention import STEP_CHANGES, STEP_CHANGES_MAX, STEP_CHANGES_MIN, STEP_S, Retention
 from store.sql_store import SqlStore
 from store.tables import metadata
@@ -98,8 +98,8 @@ def test_nothing_is_dangling_afterwards(store: SqlStore) -> None:
     store.apply([booted("b"), rejected("x"), released("x")])
     _churn(store, 60, first=60)
 
-    assert store.writer.connection.exec_driver_sql("PRAGMA foreign_key_check").all() == []
-    assert sqlite.damage(store.writer.connection) == []
+    assert store.database.dangling(store.writer.connection) == []
+    assert store.database.damage(store.writer.connection) == []
 
 
 def test_by_default_half_a_million_changes_are_kept() -> None:

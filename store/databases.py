@@ -1,0 +1,48 @@
+"""Which kind of database a URL names."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import sqlalchemy.exc
+from sqlalchemy.engine import make_url
+
+from simulator.errors import ConfigError, StoreUnavailableError
+from store.database import Database
+from store.sqlite import SqliteDatabase
+
+_EXAMPLE: Final = "write e.g. sqlite:///rebind.db or postgresql+psycopg://db.example.com/rebind"
+_SQLITE: Final = {"sqlite", "sqlite+pysqlite"}
+_POSTGRESQL: Final = {"postgresql", "postgresql+psycopg"}
+_PASSWORD: Final = re.compile(r"(?<=:)[^:/@]+(?=@)|(?<=password=)[^&]*")
+
+
+def database_at(text: str) -> Database:
+    """Return the database that a URL names; nothing is opened yet.
+
+    Raises:
+        ConfigError: It is no URL, or of another kind of database.
+        StoreUnavailableError: The driver for this kind is not installed.
+    """
+    shown = _PASSWORD.sub("***", text)
+    try:
+        url = make_url(text)
+    except (sqlalchemy.exc.ArgumentError, ValueError) as error:
+        reason = f"{shown!r} is not the URL of a database; {_EXAMPLE}"
+        raise ConfigError(reason) from error
+    if url.drivername in _POSTGRESQL and "\0" not in text:
+        try:
+            # Only who uses PostgreSQL needs its driver, which is an extra.
+            from store.postgresql import PostgresDatabase  # noqa: PLC0415
+        except ImportError as error:
+            reason = f"{shown}: PostgreSQL needs the extra `postgres`: install rebind[postgres]"
+            raise StoreUnavailableError(reason) from error
+        return PostgresDatabase(url.set(drivername="postgresql+psycopg"))
+    if url.drivername not in _SQLITE:
+        reason = f"{shown!r}: databases are kept in SQLite or PostgreSQL; {_EXAMPLE}"
+        raise ConfigError(reason)
+    if "?" in text or "\0" in text:
+        reason = f"{shown!r}: a SQLite database has no parameters; {_EXAMPLE}"
+        raise ConfigError(reason)
+    return SqliteDatabase(url)

@@ -1,0 +1,84 @@
+"""The connection that writes a SQLite database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+import sqlalchemy.exc
+from sqlalchemy import Engine
+
+from store.database import Statement, Watch
+
+ERRORS: Final = (sqlite3.Error, sqlalchemy.exc.DBAPIError)
+"""What the driver raises, directly or through SQLAlchemy."""
+
+
+class SqliteWriter:
+    """The one connection that writes.
+
+    Its statements go straight to the driver's cursor: through SQLAlchemy each of the nine
+    statements of a single commit would cost as much again as it does.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        """Connect."""
+        self.errors: tuple[type[Exception], ...] = ERRORS
+        self.refused: type[Exception] = sqlite3.IntegrityError
+        self.connection = engine.connect()
+        raw = self.connection.connection.driver_connection
+        if not isinstance(raw, sqlite3.Connection):
+            message = f"not a SQLite connection: {raw!r}"
+            raise TypeError(message)
+        self._raw = raw
+        self._cursor = raw.cursor()
+        self.watch: Watch | None = None
+
+    def write(self, statements: Sequence[Statement]) -> None:
+        """Execute statements in order, each once for each of its rows."""
+        for sql, rows in statements:
+            if self.watch is not None:
+                self.watch(sql, rows)
+            self._cursor.executemany(sql, rows)
+
+    def say(self, sql: str) -> None:
+        """Execute a bare statement."""
+        if self.watch is not None:
+            self.watch(sql, None)
+        self._cursor.execute(sql)
+
+    def begin(self) -> None:
+        """Begin a transaction that holds the write lock from its first statement on (R91)."""
+        self.say("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """Commit; durable in the connection's durability class when it returns."""
+        self.say("COMMIT")
+
+    def roll_back(self) -> None:
+        """Undo the transaction, if there is one that SQLite has not undone itself."""
+        if self._raw.in_transaction:
+            self._raw.rollback()
+
+    def is_lost(self, error: Exception) -> bool:
+        """Tell that a file is not lost: what fails, fails."""
+        del error
+        return False
+
+    def regain(self) -> bool:
+        """Do nothing: there is nothing to regain."""
+        return False
+
+    def copy_into(self, other: SqliteWriter) -> None:
+        """Make another database the same as this one."""
+        self._raw.backup(other._raw)
+
+    def move_log_into_file(self) -> None:
+        """Move what the write-ahead log holds into the database file; never on the write path."""
+        self.say("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._cursor.close()
+        self.connection.close()
