@@ -57,6 +57,11 @@ class Writer(Protocol):
         """Undo the transaction, if there is one; never an error."""
         ...
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether it can write, as far as is known: it has a connection and the lock."""
+        ...
+
     def is_lost(self, error: Exception) -> bool:
         """Tell whether an error means that the connection is gone, and with it the lock."""
         ...

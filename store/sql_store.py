@@ -111,17 +111,18 @@ class SqlStore:
         a commit whose answer was lost had happened is found out, so that it is done once (W6).
         """
         with self._lock, self._translating():
+            self._unanswered = None
             for _ in range(CONNECTIONS_LOST_MAX):
+                committed = not self.writer.is_connected and self.writer.regain()
+                if committed and self._unanswered is not None:
+                    outcomes = self._unanswered
+                    break
                 try:
                     outcomes = self._attempt(transitions)
                     break
                 except self.database.errors as error:
                     if not self.writer.is_lost(error):
                         raise
-                    committed = self.writer.regain()
-                    if committed and self._unanswered is not None:
-                        outcomes = self._unanswered
-                        break
             else:
                 reason = f"database {self.database.name}: the connection is lost again and again"
                 raise StoreUnavailableError(reason)

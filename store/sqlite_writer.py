@@ -61,8 +61,13 @@ class SqliteWriter:
         if self._raw.in_transaction:
             self._raw.rollback()
 
+    @property
+    def is_connected(self) -> bool:
+        """A file is always there: what fails, fails."""
+        return True
+
     def is_lost(self, error: Exception) -> bool:
-        """Tell that a file is not lost: what fails, fails."""
+        """Tell that it is not."""
         del error
         return False
 
