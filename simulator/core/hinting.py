@@ -1,15 +1,18 @@
 """What the device manager knows, put before the hint arithmetic (S7.1 to S7.5).
 
-It is the only provider here, so the merged hint is that of the devices alone.
+It is the only provider here, so the merged hint is that of the devices alone. Without a list of its
+plugin a resource has no preference (S5.17); under `readmission: pinned` its records have one (R60).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from simulator.core.behavior import Readmission
 from simulator.core.calls import StoreDecision
-from simulator.core.devices import DeviceId
+from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.manager_state import ManagerState
+from simulator.core.pod_devices import ContainerAllocations
 from simulator.core.pods import Container, ContainerName, Pod
 from simulator.core.records import TopologyMerged
 from simulator.core.refusals import Refusal
@@ -55,7 +58,7 @@ def container_hints(
             reusable=state.reusable.of(pod.uid, resource),
         )
         for resource, requested in request.items()
-    }
+    } | _remembered(state, request, [state.pod_devices.of_container(pod.uid, container.name)])
 
 
 def pod_hints(state: ManagerState, pod: Pod) -> StoreDecision[ResourceHints | Refusal]:
@@ -72,7 +75,7 @@ def pod_hints(state: ManagerState, pod: Pod) -> StoreDecision[ResourceHints | Re
             state, resource, requested, recorded=state.pod_devices.pod_ids(pod.uid, resource)
         )
         for resource, requested in request.items()
-    }
+    } | _remembered(state, request, state.pod_devices.of_pod(pod.uid).values())
 
 
 def _hints(
@@ -98,6 +101,27 @@ def _hints(
         state.machine,
         state.behavior,
     )
+
+
+def _remembered(
+    state: ManagerState,
+    resources: Iterable[ResourceName],
+    recorded: Iterable[ContainerAllocations],
+) -> ResourceHints:
+    """Return hints for resources whose plugins are away: the NUMA nodes of what is pinned."""
+    if state.readmission is not Readmission.PINNED:
+        return {}
+    nodes: dict[ResourceName, set[NumaNode]] = {}
+    for allocations in recorded:
+        for resource, allocation in allocations.items():
+            known = state.machine.numa_nodes
+            here = (node for node in allocation.binding.devices if node in known)
+            nodes.setdefault(resource, set()).update(here)
+    return {
+        resource: (TopologyHint.over(*nodes[resource], preferred=True),)
+        for resource in resources
+        if nodes.get(resource) and not state.pool(resource).is_reported
+    }
 
 
 def merge(

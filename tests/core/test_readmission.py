@@ -1,13 +1,18 @@
 """What happens to a pod whose recorded devices are not there: the four policies (design 6)."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from simulator.core.behavior import Readmission, Reservations
 from simulator.core.calls import CallFailed, Conflict
+from simulator.core.devices import NumaNode
 from simulator.core.facts import ContainerInstance
+from simulator.core.machine import Machine
 from simulator.core.persistence.database import DatabasePersistence
 from simulator.core.records import AdmissionDecided
 from simulator.core.switches import behavior_for
+from simulator.core.topology import TopologyHint
 from simulator.core.transitions import NodeName, NodeState, PodAdmitted, PodRejected
 from tests.core.driving import GPU, MAIN, Rig, device, ids, pod
 
@@ -21,16 +26,23 @@ NOT_HEALTHY = (
 
 
 def rebooted(
-    readmission: Readmission, version: str = "1.36.2", *instances: ContainerInstance
+    readmission: Readmission,
+    version: str = "1.36.2",
+    *instances: ContainerInstance,
+    nodes: Sequence[int] | None = None,
 ) -> Rig:
-    """Return a node after a reboot on which p1 held g0 and g1; its plugin is not back."""
+    """Return a node after a reboot on which p1 held g0 and g1; its plugin is not back.
+
+    `nodes` are the NUMA nodes of all devices.
+    """
     rig = Rig(
         behavior=behavior_for(version),
+        machine=Machine((NumaNode(0), NumaNode(1))),
         readmission=readmission,
         persistence=lambda _: DatabasePersistence(),
         reservations=Reservations.TRANSACTIONAL,
     )
-    rig.plug(GPU, "g0", "g1", "g2", "g3")
+    rig.plug(GPU, *(device(name, nodes=nodes) for name in ("g0", "g1", "g2", "g3")))
     assert rig.admit(POD).admitted
     rig.stored = NodeState(
         NodeName("n0"), 2, bindings=tuple(rig.manager.bindings_of(POD.uid)), registered=(GPU,)
@@ -56,6 +68,37 @@ def test_pinned_wants_the_same_devices_in_every_version(version: str) -> None:
     assert rig.admit(POD).admitted
     assert rig.held("p1") == ["g0", "g1"]
     assert rig.calls == []
+
+
+@pytest.mark.parametrize(
+    ("readmission", "remembered"),
+    [
+        (Readmission.UPSTREAM, None),
+        (Readmission.PINNED, (TopologyHint.over(1, preferred=True),)),
+        (Readmission.REASSIGN, None),
+        (Readmission.WAIT, None),
+    ],
+)
+def test_pinned_devices_stay_on_their_numa_nodes_until_the_plugin_says_where_they_are(
+    readmission: Readmission, remembered: tuple[TopologyHint, ...] | None
+) -> None:
+    """R60: hints before the plugin has registered; its own list counts from then on."""
+    rig = rebooted(readmission, nodes=[1])
+
+    assert rig.run(rig.manager.topology_hints(POD, MAIN)) == {GPU: remembered}
+    assert rig.run(rig.manager.pod_topology_hints(POD)) == {GPU: remembered}
+    assert rig.run(rig.manager.topology_hints(pod("p2", {GPU: 2}), MAIN)) == {GPU: None}
+
+    rig.plug(GPU, device("g0", nodes=[0]), device("g1", nodes=[0]))
+    assert rig.run(rig.manager.topology_hints(POD, MAIN)) == {
+        GPU: (TopologyHint.over(0, preferred=True),)
+    }
+
+
+def test_pinned_devices_without_a_numa_node_have_no_preference() -> None:
+    rig = rebooted(Readmission.PINNED)
+
+    assert rig.run(rig.manager.topology_hints(POD, MAIN)) == {GPU: None}
 
 
 @pytest.mark.parametrize(
