@@ -56,6 +56,13 @@ class NodeStatus(Model):
     """Devices by resource."""
 
 
+class PodResources(Model):
+    """The answers of the kubelet's PodResources API."""
+
+    allocatable: dict[Resource, Count]
+    """Number of devices that GetAllocatableResources names, used or not (S8.10)."""
+
+
 class CheckpointState(Model):
     """The node's checkpoint file."""
 
@@ -176,6 +183,8 @@ class Expectation(Model):
     """The device manager's allocatable devices."""
     node_status: NodeStatus | None = None
     """The Node object's figures."""
+    pod_resources: PodResources | None = None
+    """What the PodResources API answers."""
     holdings: dict[Resource, dict[DeviceIdText, Name]] | None = None
     """Which pod holds which device according to the durable state; complete for a resource."""
     checkpoint: CheckpointState | None = None
@@ -257,6 +266,6 @@ KEYS = {
         "phase", "reason", "message", "devices", "device_ids", "unchanged", "same_devices",
         "plugin_calls",
     ),
-    "node": ("capacity", "allocatable", "node_status", "holdings", "checkpoint"),
+    "node": ("capacity", "allocatable", "node_status", "pod_resources", "holdings", "checkpoint"),
     "plugin": ("calls", "registered"),
 }  # fmt: skip

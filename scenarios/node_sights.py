@@ -32,6 +32,13 @@ def node_status(row: Expectation, scene: Scene) -> list[Fact]:
     return [fact for fact in found if fact.expected is not None or row.node_status is None]
 
 
+def pod_resources(row: Expectation, scene: Scene) -> list[Fact]:
+    """See the devices that GetAllocatableResources names."""
+    wanted = row.pod_resources.allocatable if row.pod_resources is not None else None
+    seen = scene.run.node(scene.node).named_allocatable
+    return [counted(scene, "podResources.allocatable", seen, wanted)]
+
+
 def holdings(row: Expectation, scene: Scene) -> list[Fact]:
     """See who holds what according to the durable state."""
     names = scene.pod_names()

@@ -25,6 +25,7 @@ _SIGHTS: Final[Mapping[str, _Sight]] = MappingProxyType(
         "capacity": node_sights.capacity,
         "allocatable": node_sights.allocatable,
         "node_status": node_sights.node_status,
+        "pod_resources": node_sights.pod_resources,
         "holdings": node_sights.holdings,
         "checkpoint": node_sights.checkpoint,
         "calls": pod_sights.calls,

@@ -51,6 +51,7 @@ class NodeObservation:
         up: Whether the kubelet runs.
         capacity, allocatable: What the device manager answers now (S2.9).
         status_capacity, status_allocatable: What the Node object says, up to 10 s later (S2.15).
+        named_allocatable: Devices that GetAllocatableResources names, used or not (S8.10).
     """
 
     up: bool
@@ -58,6 +59,7 @@ class NodeObservation:
     allocatable: DeviceCounts
     status_capacity: DeviceCounts
     status_allocatable: DeviceCounts
+    named_allocatable: DeviceCounts
 
 
 @dataclass(frozen=True, slots=True)

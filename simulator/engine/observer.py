@@ -80,9 +80,12 @@ def observe_node(node: Node, api: ApiServer) -> NodeObservation:
     """Return a node; without a kubelet its device manager answers nothing."""
     kubelet = node.kubelet
     capacity = Capacity({}, {}, ())
+    named: dict[ResourceName, int] = {}
     if kubelet is not None and kubelet.serving:
         kubelet.driver.refresh()
         capacity = kubelet.manager.capacity()
+        listed = kubelet.manager.allocatable_devices()
+        named = {resource: len(devices) for resource, devices in listed.items()}
     status = api.node(node.name)
     return NodeObservation(
         up=kubelet is not None and kubelet.serving,
@@ -90,6 +93,7 @@ def observe_node(node: Node, api: ApiServer) -> NodeObservation:
         allocatable=_counts(capacity.allocatable),
         status_capacity=_counts(status.capacity),
         status_allocatable=_counts(status.allocatable),
+        named_allocatable=_counts(named),
     )
 
 

@@ -145,6 +145,16 @@ def test_a_node_object_lags_behind_the_device_manager() -> None:
     assert verdict(f"after: plugin-up, within: 11s, {row}", steps=steps) is Verdict.HELD
 
 
+def test_what_pod_resources_names_is_what_the_plugin_lists_as_healthy_used_or_not() -> None:
+    """S8.10; nothing after a start until the plugin has sent its list."""
+    four = "node: node-a, podResources: {allocatable: {example.com/gpu: 4}}"
+
+    assert verdict(f"after: plugin-up, {four}") is Verdict.HELD
+    assert verdict(f"after: admit, {four}") is Verdict.HELD
+    found = cell(f"after: reboot, {four}")
+    assert (found.verdict, found.text()) == (Verdict.BROKEN, "no devices")
+
+
 def test_holdings_are_those_of_the_durable_state() -> None:
     held = "holdings: {example.com/gpu: {gpu-0: trainer, gpu-1: trainer}}"
 
