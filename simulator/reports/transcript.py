@@ -16,7 +16,7 @@ from simulator.core.instants import format_duration
 from simulator.core.records import Stamped
 from simulator.reports.results import Cell, RunResult, ScenarioResult, Verdict
 from simulator.reports.text import printable
-from simulator.reports.wording import Names, pod_names, words
+from simulator.reports.wording import Names, pod_names, sentence
 
 _TIME_WIDTH: Final = 12
 _TYPE_WIDTH: Final = 19
@@ -51,15 +51,8 @@ def record_lines(run: RunResult) -> Iterator[str]:
 def _record(stamped: Stamped, names: Names, node_width: int) -> str:
     time = format_duration(stamped.at).ljust(_TIME_WIDTH)
     kind = type(stamped.record).__name__.ljust(_TYPE_WIDTH)
-    what = printable(_named(words(stamped.record, names), names))
+    what = sentence(stamped.record, names)
     return f"{time} {stamped.node:<{node_width}} {kind} {what}".rstrip()
-
-
-def _named(text: str, names: Names) -> str:
-    """Put names in place of the uids that stand inside a message."""
-    for uid, name in names.items():
-        text = text.replace(uid, name)
-    return text
 
 
 def _expectation(title: str, cell: Cell) -> str:

@@ -12,6 +12,7 @@ from simulator.core import records
 from simulator.core.devices import NO_NUMA_NODE
 from simulator.core.plurals import counted
 from simulator.core.records import Record, Stamped
+from simulator.reports.text import printable
 
 Names = Mapping[str, str]
 """Pod uid to pod name."""
@@ -24,6 +25,14 @@ def pod_names(stamped: Iterable[Stamped]) -> dict[str, str]:
         for one in stamped
         if isinstance(one.record, records.PodPhaseChanged | records.PodDeleted)
     }
+
+
+def sentence(record: Record, names: Names) -> str:
+    """Return what a record says, printable, with names for the uids inside its messages too."""
+    text = words(record, names)
+    for uid, name in names.items():
+        text = text.replace(uid, name)
+    return printable(text)
 
 
 @singledispatch
