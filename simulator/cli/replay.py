@@ -25,6 +25,7 @@ from simulator.assembly import simulated
 from simulator.cli import terminal
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
+from simulator.cli.html import replay_html, require_html
 from simulator.cli.lists import Listed
 from simulator.cli.own_state import load_own, own_files, own_state_options
 from simulator.core.behavior import Readmission
@@ -50,6 +51,14 @@ class Choice:
     settings: dict[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """In which form results are written, and into which file; None for stdout."""
+
+    form: str
+    file: Path | None
+
+
 def _readmission(text: str) -> Readmission:
     names = [policy.value for policy in Readmission]
     if text not in names:
@@ -61,6 +70,7 @@ def _readmission(text: str) -> Readmission:
 @click.command(
     epilog=example(
         "rebind replay --all -o junit",
+        "rebind replay reboot-pod-before-plugin -o html --output-file report.html",
         "rebind replay reboot-pod-before-plugin --kubelet-version 1.27.2 --persistence database",
         "rebind replay --checkpoint kubelet_internal_checkpoint --pods pods.yaml --event reboot",
     )
@@ -100,10 +110,17 @@ def _readmission(text: str) -> Readmission:
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(("table", "transcript", "json", "junit", "trace", "scenario")),
+    type=click.Choice(("table", "transcript", "json", "junit", "trace", "html", "scenario")),
     default="table",
     show_default=True,
-    help="Form of what is printed; scenario: only the file made of your node's files.",
+    help="Form of what is printed; html: one page that stands alone, with a timeline of each run; "
+    "scenario: only the file made of your node's files.",
+)
+@click.option(
+    "--output-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write it to this file, not to stdout.",
 )
 @click.pass_context
 def replay(  # noqa: PLR0913 - click hands over every option
@@ -123,6 +140,7 @@ def replay(  # noqa: PLR0913 - click hands over every option
     settings: tuple[str, ...],
     update_transcripts: bool,
     output: str,
+    output_file: Path | None,
 ) -> None:
     """Run scenarios in virtual time and compare kubelet versions and persistences.
 
@@ -135,6 +153,10 @@ def replay(  # noqa: PLR0913 - click hands over every option
     admitted and with the plugins late. Nothing on the node is touched. What is run is version
     1.36.2 and the persistence checkpoint, unless you say otherwise.
     """
+    if output == "html":
+        # Said before the runs, which may take a while.
+        require_html()
+    wanted = _Output(output, output_file)
     files = own_files(
         context, checkpoint=checkpoint, pods=pods, event=event, node_name=node_name, write=write
     )
@@ -148,33 +170,45 @@ def replay(  # noqa: PLR0913 - click hands over every option
             raise click.UsageError(reason, context)
         made = load_own(files, narrowing)
         if output == "scenario":
-            click.echo(made.text, nl=False)
+            _put(made.text, wanted)
             return
-        _show(context, made.loaded, Choice((), narrowing, seed, {}), output)
+        _show(context, made.loaded, Choice((), narrowing, seed, {}), wanted)
         return
     if output == "scenario":
         reason = "-o scenario wants your node's files; `rebind scenario show` prints a built-in one"
         raise click.UsageError(reason, context)
     names = _names(scenarios, all_builtin=all_builtin)
-    if update_transcripts and (narrowing != Narrowing() or seed is not None or settings):
+    if update_transcripts and (
+        narrowing != Narrowing() or seed is not None or settings or output_file is not None
+    ):
         reason = "--update-transcripts wants whole scenarios: leave the other options out"
         raise click.UsageError(reason, context)
     choice = Choice(names, narrowing, seed, read_settings(settings))
-    _show(context, _load_all(choice), choice, "" if update_transcripts else output)
+    _show(context, _load_all(choice), choice, None if update_transcripts else wanted)
 
 
 def _show(
-    context: click.Context, loaded: Sequence[LoadedScenario], choice: Choice, output: str
+    context: click.Context,
+    loaded: Sequence[LoadedScenario],
+    choice: Choice,
+    output: _Output | None,
 ) -> None:
     """Run scenarios and print them in a form, or, without one, write their transcripts."""
     results = _run_all(loaded, choice)
     _warn_of_unknown_versions(results)
-    if output:
-        click.echo(_report(results, output), nl=False)
-    else:
+    if output is None:
         _write_transcripts(choice.names, results)
+    else:
+        _put(_report(results, output), output)
     if any(result.broken for result in results):
         context.exit(CHECK_FAILED)
+
+
+def _put(text: str, output: _Output) -> None:
+    if output.file is not None:
+        output.file.write_text(text, encoding="utf-8")
+    else:
+        click.echo(text, nl=False)
 
 
 def _names(scenarios: tuple[str, ...], *, all_builtin: bool) -> tuple[str, ...]:
@@ -224,15 +258,20 @@ def _warn_of_unknown_versions(results: Sequence[ScenarioResult]) -> None:
             _LOG.warning(note)
 
 
-def _report(results: Sequence[ScenarioResult], output: str) -> str:
+def _report(results: Sequence[ScenarioResult], output: _Output) -> str:
     reports: dict[str, Callable[[], str]] = {
-        "table": lambda: table_report(results, width=terminal.width(), color=terminal.is_colored()),
+        "table": lambda: table_report(
+            results,
+            width=terminal.WIDTH if output.file else terminal.width(),
+            color=output.file is None and terminal.is_colored(),
+        ),
         "transcript": lambda: "\n".join(transcript(result) for result in results),
         "json": lambda: json_report(results),
         "junit": lambda: junit(results),
         "trace": lambda: "".join(trace(result) for result in results),
+        "html": lambda: replay_html(results),
     }
-    return reports[output]()
+    return reports[output.form]()
 
 
 def _write_transcripts(names: Sequence[str], results: Sequence[ScenarioResult]) -> None:

@@ -10,22 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median_low
 from typing import Final
 
 from simulator.core.instants import Duration, Instant
 
-_TYPICAL_ROOM: Final = 15.0
-"""Room of the median gap."""
+_SMALL_ROOM: Final = 13.0
+"""Room of a small gap: of that which a quarter of all gaps do not exceed."""
 _ROOM_MIN: Final = 5.0
 _EXPONENT: Final = 0.25
 """A gap ten thousand times as long gets ten times the room."""
-_BREAK_FROM: Final = 200
-"""A gap that many times as long as the median one is a break."""
+_BREAK_FROM: Final = 300
+"""A gap more than that many times as long as the small one is a break."""
 _BREAK_ROOM: Final = 58.0
-_LABEL_ROOM: Final = 12.0
+_HEAD_ROOM: Final = 12.0
 """Before the first instant."""
-_TAIL_ROOM: Final = 34.0
+_TAIL_ROOM: Final = 44.0
 """After the last instant, for what still lasts at the end."""
 _WIDTH_MAX: Final = 4_000.0
 
@@ -60,18 +59,21 @@ class Axis:
 def axis(instants: Sequence[Instant]) -> Axis:
     """Return the scale for these instants, which must be in order and distinct."""
     gaps = [later - earlier for earlier, later in pairwise(instants)]
-    typical = median_low(gaps) if gaps else 1
-    longest = typical * _BREAK_FROM
-    rooms = [_BREAK_ROOM if gap > longest else _room(gap, typical) for gap in gaps]
+    small = sorted(gaps)[len(gaps) // 4] if gaps else 1
+    longest = small * _BREAK_FROM
+    rooms = [_BREAK_ROOM if gap > longest else _room(gap, small) for gap in gaps]
     shrink = min(1.0, _WIDTH_MAX / max(1.0, sum(rooms)))
     stops: list[Stop] = []
-    position = _LABEL_ROOM
-    for at, gap, room in zip(instants, [*gaps, 0], [*rooms, _TAIL_ROOM], strict=True):
+    position = _HEAD_ROOM
+    for index, at in enumerate(instants):
+        if index:
+            position += rooms[index - 1] * shrink
+        gap = gaps[index] if index < len(gaps) else 0
         stops.append(Stop(at, round(position, 1), Duration(gap) if gap > longest else None))
-        position += room * shrink if gap else room
+    position += _TAIL_ROOM
     return Axis(tuple(stops), round(position, 1))
 
 
-def _room(gap: int, typical: int) -> float:
-    room: float = _TYPICAL_ROOM * (gap / typical) ** _EXPONENT
+def _room(gap: int, small: int) -> float:
+    room: float = _SMALL_ROOM * (gap / small) ** _EXPONENT
     return max(_ROOM_MIN, room)

@@ -123,31 +123,32 @@ def device_lanes(node: str, of_node: Iterable[Numbered], names: Names) -> Iterat
     """Iterate over the devices of a node, by resource."""
     devices = _Devices(names)
     for index, stamped in of_node:
-        when = _When(index, stamped.at)
-        match stamped.record:
-            case records.ManagerStarted(held=held):
-                devices.hold_only(held, when)
-            case records.DevicesAllocated():
-                devices.hold_more(stamped.record, when)
-            case records.AdmissionDecided(pod=pod, held=held):
-                devices.hold(held, (pod,), when)
-            case records.DevicesReleased(pods=pods):
-                devices.hold((), pods, when)
-            case records.ContainerChanged():
-                devices.use(stamped.record, when)
-            case records.DevicesListed():
-                devices.list(stamped.record, when)
-            case _:
-                pass
-    counts: dict[ResourceName, int] = {}
-    for resource, _ in devices.found:
-        counts[resource] = counts.get(resource, 0) + 1
-    for resource in counts:
-        for (of, device), found in devices.found.items():
-            if of == resource:
-                bars = _in_rows(found)
-                if bars or counts[resource] <= IDLE_SHOWN_MAX:
-                    yield Lane(LaneKind.DEVICE, node, f"{resource} {device}", bars)
+        _follow(devices, stamped.record, _When(index, stamped.at))
+    by_resource: dict[ResourceName, list[tuple[DeviceId, tuple[Bar, ...]]]] = {}
+    for (resource, device), found in devices.found.items():
+        by_resource.setdefault(resource, []).append((device, _in_rows(found)))
+    for resource, of_resource in by_resource.items():
+        for device, bars in of_resource:
+            if bars or len(of_resource) <= IDLE_SHOWN_MAX:
+                yield Lane(LaneKind.DEVICE, node, f"{resource} {device}", bars)
+
+
+def _follow(devices: _Devices, record: records.Record, when: _When) -> None:
+    match record:
+        case records.ManagerStarted(held=held):
+            devices.hold_only(held, when)
+        case records.DevicesAllocated():
+            devices.hold_more(record, when)
+        case records.AdmissionDecided(pod=pod, held=held):
+            devices.hold(held, (pod,), when)
+        case records.DevicesReleased(pods=pods):
+            devices.hold((), pods, when)
+        case records.ContainerChanged():
+            devices.use(record, when)
+        case records.DevicesListed():
+            devices.list(record, when)
+        case _:
+            pass
 
 
 def _in_rows(device: _Device) -> tuple[Bar, ...]:

@@ -9,7 +9,7 @@ from simulator.config import API_VERSION
 from simulator.core.instants import format_duration
 from simulator.reports.results import Cell, Column, ScenarioResult, Verdict
 
-Json = str | int | bool | None | Sequence["Json"] | dict[str, "Json"]
+Json = str | int | float | bool | None | Sequence["Json"] | dict[str, "Json"]
 
 
 def json_report(results: Sequence[ScenarioResult]) -> str:

@@ -18,10 +18,9 @@ from rich.text import Text
 
 from simulator.reports.results import Cell, Column, Row, ScenarioResult, Verdict
 from simulator.reports.summary import sentences
-from simulator.reports.text import printable
+from simulator.reports.text import letter, printable
 
 _DIFFERS_WIDTH: Final = 11
-_ALPHABET: Final = 26
 _STYLES: Final = {"persistence": "bold magenta", "version": "cyan", "broken": "bold red"}
 
 
@@ -82,8 +81,8 @@ class _Grid:
             console.print(self._table(columns))
         if self._letters:
             console.print()
-        for text, letter in self._letters.items():
-            console.print(Text(f"[{letter}] {text}"))
+        for text, mark in self._letters.items():
+            console.print(Text(f"[{mark}] {text}"))
 
     def _words_fit(self, layout: _Layout) -> bool:
         """Tell whether no word of a title or a cell must be cut."""
@@ -143,7 +142,7 @@ class _Grid:
         lines = self._lines(cell)
         if not lines:
             return Text("-", style="dim")
-        other = self._differs_from(row, index)
+        other = row.stands_out(self._columns, index)
         if other:
             lines[0] = f"!= {lines[0]}"
         style = ""
@@ -170,21 +169,7 @@ class _Grid:
 
     def _letter(self, text: str) -> str:
         shown = printable(text)
-        if shown not in self._letters:
-            round_, place = divmod(len(self._letters), _ALPHABET)
-            self._letters[shown] = chr(ord("a") + place) * (round_ + 1)
-        return self._letters[shown]
-
-    def _differs_from(self, row: Row, index: int) -> bool:
-        """Tell whether a cell differs from the first one that differs only in persistence."""
-        columns = self._columns
-        column = columns[index]
-        first = next(
-            number
-            for number, other in enumerate(columns)
-            if (other.version, other.readmission) == (column.version, column.readmission)
-        )
-        return row.cells[index].text() != row.cells[first].text()
+        return self._letters.setdefault(shown, letter(len(self._letters)))
 
 
 def _heading(column: Column) -> list[str]:

@@ -33,11 +33,8 @@ class _Story:
 
 def pod_lanes(node: str, of_node: Iterable[Numbered], names: Names) -> Iterator[Lane]:
     """Iterate over the containers of all pods; a pod that never shows one has a lane itself."""
-    called: dict[str, int] = {}
     for uid, story in _stories(of_node).items():
-        name = names.get(uid, uid)
-        number = called[name] = called.get(name, 0) + 1
-        shown = name if number == 1 else f"{name} ({number})"
+        shown = names.get(uid, uid)
         for container in story.containers or (None,):
             first = container is None or container is next(iter(story.containers))
             yield Lane(

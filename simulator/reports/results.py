@@ -116,6 +116,16 @@ class Row:
             groups.setdefault(others, set()).add(cell.text())
         return any(len(texts) > 1 for texts in groups.values())
 
+    def stands_out(self, columns: Sequence[Column], index: int) -> bool:
+        """Tell whether a cell differs from the first one that differs only in persistence."""
+        column = columns[index]
+        first = next(
+            number
+            for number, other in enumerate(columns)
+            if (other.version, other.readmission) == (column.version, column.readmission)
+        )
+        return self.cells[index].text() != self.cells[first].text()
+
 
 @dataclass(frozen=True, slots=True)
 class RunResult:

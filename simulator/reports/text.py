@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+_ALPHABET: Final = 26
+
 
 def printable(text: str) -> str:
     """Return `text` with control characters escaped: ids from outside may hold any."""
@@ -10,3 +14,9 @@ def printable(text: str) -> str:
     return "".join(
         character if character.isprintable() else repr(character)[1:-1] for character in text
     )
+
+
+def letter(index: int) -> str:
+    """Return the mark of a note: a, b, ... z, aa, bb, ..."""
+    round_, place = divmod(index, _ALPHABET)
+    return chr(ord("a") + place) * (round_ + 1)

@@ -112,8 +112,18 @@ def _entries(stamped: Sequence[Stamped]) -> tuple[Entry, ...]:
     )
 
 
+def _distinct_names(stamped: Sequence[Stamped]) -> dict[str, str]:
+    """Return pod names, with a number behind the second pod of a name and later ones."""
+    distinct: dict[str, str] = {}
+    called: dict[str, int] = {}
+    for uid, name in pod_names(stamped).items():
+        number = called[name] = called.get(name, 0) + 1
+        distinct[uid] = name if number == 1 else f"{name} ({number})"
+    return distinct
+
+
 def _lanes(stamped: Sequence[Stamped]) -> Iterator[Lane]:
-    names = pod_names(stamped)
+    names = _distinct_names(stamped)
     by_node: dict[NodeName, list[tuple[int, Stamped]]] = {}
     for index, one in enumerate(stamped):
         by_node.setdefault(one.node, []).append((index, one))

@@ -20,7 +20,8 @@ from simulator.reports.wording import Names, pod_names, sentence
 
 _TIME_WIDTH: Final = 12
 _TYPE_WIDTH: Final = 19
-_VERDICTS: Final = {Verdict.HELD: "held", Verdict.BROKEN: "broken", Verdict.NOT_MEANT: "seen"}
+VERDICT_WORDS: Final = {Verdict.HELD: "held", Verdict.BROKEN: "broken", Verdict.NOT_MEANT: "seen"}
+"""What a report says of an expectation in a run."""
 
 
 def transcript(result: ScenarioResult) -> str:
@@ -63,4 +64,4 @@ def _expectation(title: str, cell: Cell) -> str:
         if not fact.holds and fact.expected is not None
     ]
     missing = f"; expected {printable(', '.join(wanted))}" if wanted else ""
-    return f"= {_VERDICTS[cell.verdict]:<6} {title}: {seen}{missing}"
+    return f"= {VERDICT_WORDS[cell.verdict]:<6} {title}: {seen}{missing}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -214,3 +215,37 @@ def test_a_key_is_explained() -> None:
     assert finished.code == 0
     assert "downtime <duration> [default: 0s]" in finished.stdout
     assert rebind("explain", "scenario.spec.stepz").code == 2
+
+
+def test_a_page_goes_to_stdout_or_into_a_file(scenario: Path, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    printed = rebind("replay", str(scenario), *QUICK, "-o", "html")
+    written_ = rebind("replay", str(scenario), *QUICK, "-o", "html", "--output-file", str(target))
+
+    assert printed.stdout.startswith("<!doctype html>")
+    assert printed.stderr == ""
+    assert (written_.code, written_.stdout) == (0, "")
+    assert target.read_text() == printed.stdout
+
+
+def test_a_file_that_cannot_be_written_is_exit_code_3(scenario: Path, tmp_path: Path) -> None:
+    target = str(tmp_path / "none" / "report.html")
+    finished = rebind("replay", str(scenario), *QUICK, "-o", "html", "--output-file", target)
+
+    assert finished.code == 3
+    assert finished.stderr == f"error: {target}: No such file or directory\n"
+
+
+def test_without_jinja2_html_is_refused_before_anything_is_run(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in [name for name in sys.modules if name.startswith("simulator.reports.")]:
+        if module.endswith("page"):
+            monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    finished = rebind("replay", str(scenario), "-o", "html")
+
+    assert (finished.code, finished.stdout) == (3, "")
+    assert finished.stderr == (
+        "error: -o html needs Jinja2, which is not installed: pip install 'rebind[report]'\n"
+    )
