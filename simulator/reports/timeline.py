@@ -12,10 +12,11 @@ from enum import Enum
 
 from simulator.core import records
 from simulator.core.instants import Instant
+from simulator.core.pods import PodUid
 from simulator.core.records import Stamped
 from simulator.core.transitions import NodeName
 from simulator.reports.device_lanes import device_lanes
-from simulator.reports.lanes import Lane, LaneKind, Tick, TickKind
+from simulator.reports.lanes import Lane, LaneKind, Numbered, Tick, TickKind
 from simulator.reports.lifelines import kubelet_lane, machine_lane, plugin_lanes
 from simulator.reports.pod_lanes import pod_lanes
 from simulator.reports.results import ScenarioResult, Verdict
@@ -122,12 +123,35 @@ def _distinct_names(stamped: Sequence[Stamped]) -> dict[str, str]:
     return distinct
 
 
+def _pod_of(record: records.Record) -> PodUid | None:
+    match record:
+        case records.PodPhaseChanged(pod=pod) | records.PodDeleted(pod=pod):
+            return pod
+        case records.AdmissionDecided(pod=pod) | records.ContainerChanged(pod=pod):
+            return pod
+        case _:
+            return None
+
+
+def _homes(stamped: Sequence[Stamped]) -> dict[PodUid, NodeName]:
+    """Return the node of each pod; what is said of it before it has one belongs there too."""
+    homes: dict[PodUid, NodeName] = {}
+    for one in stamped:
+        pod = _pod_of(one.record)
+        if pod is not None and one.node:
+            homes.setdefault(pod, one.node)
+    return homes
+
+
 def _lanes(stamped: Sequence[Stamped]) -> Iterator[Lane]:
     names = _distinct_names(stamped)
-    by_node: dict[NodeName, list[tuple[int, Stamped]]] = {}
+    homes = _homes(stamped)
+    by_node: dict[NodeName, list[Numbered]] = {}
     for index, one in enumerate(stamped):
-        by_node.setdefault(one.node, []).append((index, one))
-    for node, of_node in by_node.items():
+        pod = _pod_of(one.record)
+        node = one.node if one.node or pod is None else homes.get(pod, one.node)
+        by_node.setdefault(node, []).append((index, one))
+    for node, of_node in sorted(by_node.items(), key=lambda item: not item[0]):
         machine = machine_lane(node, of_node)
         if machine.bars:
             yield machine
@@ -140,7 +164,7 @@ def _lanes(stamped: Sequence[Stamped]) -> Iterator[Lane]:
                 yield Lane(kind, node, kind.value, ticks=tuple(ticks))
 
 
-def _calls(of_node: Sequence[tuple[int, Stamped]]) -> list[Tick]:
+def _calls(of_node: Sequence[Numbered]) -> list[Tick]:
     return [
         Tick(TickKind.FAILED if one.record.error else TickKind.DONE, one.at, index)
         for index, one in of_node
@@ -148,7 +172,7 @@ def _calls(of_node: Sequence[tuple[int, Stamped]]) -> list[Tick]:
     ]
 
 
-def _writes(of_node: Sequence[tuple[int, Stamped]]) -> list[Tick]:
+def _writes(of_node: Sequence[Numbered]) -> list[Tick]:
     return [
         Tick(TickKind.FAILED if one.record.error else TickKind.DONE, one.at, index)
         for index, one in of_node

@@ -65,9 +65,9 @@ def test_a_cell_says_its_verdict_in_words_and_what_was_expected() -> None:
     [row] = table(page).one("tbody").all("tr")
     cells = [cell.text for cell in row.all("td")]
 
-    assert cells[0] == "✓ held: Running"
-    assert cells[1] == "✗ broken: ≠ Pending expected phase Running"
-    assert cells[3] == "✗ broken: ≠ broken a"
+    assert cells[0] == "held: Running"
+    assert cells[1] == "broken: ≠ Pending expected phase Running"
+    assert cells[3] == "broken: ≠ broken a"
     assert page.one("div", id="s1na").text == 'a the step "x" was never done'
 
 
@@ -75,7 +75,7 @@ def test_differences_are_marked_in_text() -> None:
     page = read(replay_page([result(ALIKE, BY_PERSISTENCE, BY_VERSION)]))
     alike, by_persistence, by_version = table(page).one("tbody").all("tr")
 
-    assert alike.one("td", class_="by").text.endswith("nothing")
+    assert alike.one("td", class_="by").text == ""
     assert [len(cell.all("abbr")) for cell in by_persistence.all("td")] == [0, 1, 0, 1, 0]
     assert by_persistence.one("td", class_="by").text == "persistence"
     assert by_version.one("td", class_="by").text == "version"
@@ -93,7 +93,7 @@ def test_a_cell_leads_to_its_place_in_the_run_and_back() -> None:
     cells = [cell for row in table(page).one("tbody").all("tr") for cell in row.all("td")[:-1]]
 
     for cell in cells:
-        place = page.one("li", id=cell.all("a")[0].attributes["data-place"])
+        place = page.one("li", id=cell.all("a")[0].attributes["href"][1:])
         assert place.one("a", class_="back").attributes["href"] == f"#{cell.attributes['id']}"
     runs = page.all("details", class_="run")
     assert [len(run.one("ol").all("li")) for run in runs] == [2, 2, 2, 2]

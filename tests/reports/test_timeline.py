@@ -30,7 +30,11 @@ A, B = PodUid("uid-a"), PodUid("uid-b")
 
 def made(*happened: tuple[int, Record]) -> Timeline:
     """Return the timeline of records at instants."""
-    stamped = tuple(Stamped(Instant(at), NODE, record) for at, record in happened)
+    return timeline_of(*(Stamped(Instant(at), NODE, record) for at, record in happened))
+
+
+def timeline_of(*stamped: Stamped) -> Timeline:
+    """Return the timeline of records."""
     run = RunResult(Column("1.36.2", "database"), 0, stamped)
     return timeline(ScenarioResult("made", "", "", "", (run,), ()), 0)
 
@@ -172,6 +176,19 @@ def test_a_second_pod_of_the_same_name_has_a_number() -> None:
     )
 
     assert [one.name for one in line.lanes] == ["web-0", "web-0 (2)"]
+
+
+def test_what_is_said_of_a_pod_before_it_has_a_node_stands_on_its_node() -> None:
+    nowhere = NodeName("")
+    line = timeline_of(
+        Stamped(Instant(0), nowhere, records.PodPhaseChanged(A, "a", "Pending")),
+        Stamped(Instant(1), nowhere, records.PodPhaseChanged(B, "b", "Pending")),
+        Stamped(Instant(2), NODE, records.ContainerChanged(A, MAIN, "running")),
+        Stamped(Instant(3), nowhere, records.PodDeleted(A, "a")),
+    )
+
+    assert [(one.node, one.name) for one in line.lanes] == [("node-a", "a/main"), ("", "b")]
+    assert told(line, LaneKind.CONTAINER, "a/main")[0] == "pending 0s to 2ns: pending"
 
 
 def test_a_waiting_container_says_why() -> None:

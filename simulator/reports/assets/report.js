@@ -7,6 +7,7 @@
     "held": "held", "in use": "use", "unhealthy": "unhealthy", "not listed": "listed",
   };
   const ROW = 22, DEVICE_ROW = 26, TOP = 3, LABEL_FROM = 30, CUT_AT = 0.75, BESIDE = 14, FLAG_ROW = 21, FLAG_ROWS = 8, COLORS = 8;
+  const GROUP_MAX = 30, GROUP_SHOWN = 20, WIDTH_MAX = 2.2;
   const documents = new Map();
   const drawn = new Map();
 
@@ -80,6 +81,7 @@
       this.zoom = null;
       this.items = [[]];
       this.bars = [];
+      this.group = [];
       this.build();
     }
 
@@ -140,8 +142,8 @@
       const box = this.scroll.clientWidth;
       if (!box) return;
       const natural = this.natural();
-      const zoom = this.zoom === null ? (natural > box * 1.25 ? 1 : 0) : this.zoom;
-      const width = Math.max(box, Math.round(natural * zoom));
+      const wanted = this.zoom === null ? Math.min(natural, box * WIDTH_MAX) : natural * this.zoom;
+      const width = Math.max(box, Math.round(wanted));
       if (width === this.width && box === this.box) return;
       this.width = width;
       this.box = box;
@@ -169,7 +171,8 @@
         if (nodeText !== node) {
           node = nodeText;
           group = null;
-          if (nodes.size > 1) this.heading("of-node", this.text(node) || "cluster");
+          this.fold();
+          if (nodes.size > 1) this.heading("of-node", this.text(node) || "on no node");
         }
         let shown = name, small = "", heading = "";
         if (kind === "device") {
@@ -184,11 +187,30 @@
           small = "node";
         }
         if (heading !== (group || "")) {
+          this.fold();
           group = heading;
           if (heading) this.heading("", heading);
         }
-        this.lane(kind, shown, small, bars, ticks);
+        this.group.push(this.lane(kind, shown, small, bars, ticks));
       }
+      this.fold();
+    }
+
+    // A group of very many lanes shows the first ones until all are asked for.
+    fold() {
+      const lanes = this.group;
+      this.group = [];
+      if (lanes.length <= GROUP_MAX) return;
+      for (const lane of lanes.slice(GROUP_SHOWN)) lane.hidden = true;
+      const more = make("div", "heading");
+      const button = make("button", "quiet", "show all " + lanes.length);
+      button.type = "button";
+      button.addEventListener("click", () => {
+        for (const lane of lanes) lane.hidden = false;
+        more.remove();
+      });
+      more.append(button);
+      lanes[lanes.length - 1].after(more);
     }
 
     heading(className, text) {
@@ -238,6 +260,7 @@
           this.recordText(record));
       }
       track.style.minHeight = TOP * 2 + rows * height - 3 + "px";
+      return track.parentElement;
     }
 
     judgedLane() {
@@ -290,7 +313,7 @@
       const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
       const step = steps[event.key];
       if (!step) return;
-      const lanes = this.items.filter((lane) => lane.length);
+      const lanes = this.items.filter((lane) => lane.length && lane[0].offsetParent);
       const row = lanes.findIndex((lane) => lane.includes(event.target));
       if (row < 0) return;
       event.preventDefault();
