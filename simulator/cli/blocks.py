@@ -15,6 +15,7 @@ WIDTH_MAX: Final = 100
 """Widest text, also where the output is no terminal."""
 _WIDTH_MIN: Final = 40
 _LABEL_WIDTH: Final = 10
+_ITEM_INDENT: Final = 2
 
 
 def width() -> int:
@@ -41,6 +42,13 @@ def show_indented(text: str, indent: int = 2) -> None:
     """Print one wrapped paragraph."""
     for line in textwrap.wrap(printable(text), width() - indent, break_on_hyphens=False):
         click.echo(f"{' ' * indent}{line}")
+
+
+def show_item(text: str) -> None:
+    """Print one wrapped item of a list."""
+    lines = textwrap.wrap(printable(text), width() - _ITEM_INDENT, break_on_hyphens=False)
+    for number, line in enumerate(lines):
+        click.echo(f"{'  ' if number else '- '}{line}")
 
 
 def _lines(paragraph: str, hang: int) -> Iterator[str]:

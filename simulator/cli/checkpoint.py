@@ -79,7 +79,10 @@ def verify(
     max_size: int,
     output: OutputOptions,
 ) -> None:
-    """Tell whether a file is valid, what is odd about it, and what a kubelet makes of it.
+    """Tell whether a file is valid, what is odd about it, and what a kubelet does with it.
+
+    For each kubelet it is said in words what its next start with the file is like: what it reads
+    or loses, how it admits the pods again, and when it writes which format.
 
     Exit codes: 0 valid (what is odd is a warning), 1 damaged, 2 not a device-manager checkpoint, 3
     missing.

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from simulator.cli.blocks import show_item
 from simulator.cli.checkpoint_files import CheckpointFile, read_checkpoint
 from simulator.cli.checkpoint_texts import FORMAT_TEXTS, NOTHING
 from simulator.cli.output import JsonValue, OutputOptions, emit_document
 from simulator.core.behavior import Behavior
-from simulator.core.checkpoint.bindings import read_bindings
 from simulator.core.checkpoint.findings import Finding, findings
-from simulator.core.checkpoint.parse import parse
-from simulator.core.plurals import counted
+from simulator.core.checkpoint.outlook import Outlook, outlook, sentences, summary
 from simulator.errors import CheckpointError, CheckpointSyntaxError, CheckpointTypeError
 from simulator.reports.text import printable
 
@@ -37,72 +35,48 @@ def show_verdict(
     try:
         file = read_checkpoint(path, max_size=max_size)
     except (CheckpointSyntaxError, CheckpointTypeError) as error:
-        _show_damage(path, error, {}, output)
+        content = path.read_bytes()
+        outlooks = [outlook(content, None, kubelet) for kubelet in kubelets]
+        _show_damage(path, error, {}, outlooks, output)
         return False
     damage = file.damage()
     if damage is not None:
-        _show_damage(path, damage, _content(file), output)
+        outlooks = [
+            outlook(file.content, file.inspection.checkpoint, kubelet) for kubelet in kubelets
+        ]
+        _show_damage(path, damage, _content(file), outlooks, output)
         return False
-    readings = [_read_by(file, kubelet) for kubelet in kubelets]
-    _show_valid(file, findings(file.inspection.checkpoint, file.content), readings, output)
+    checkpoint = file.inspection.checkpoint
+    outlooks = [outlook(file.content, checkpoint, kubelet) for kubelet in kubelets]
+    _show_valid(file, findings(checkpoint, file.content), outlooks, output)
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """What one kubelet makes of a file at its start.
-
-    Attributes:
-        error: Why it cannot read the file and starts empty (S4.12); empty when it can.
-        bindings, skipped: Entries that it restores, and that it leaves out (S4.13).
-    """
-
-    version: str
-    error: str = ""
-    bindings: int = 0
-    skipped: int = 0
-
-    @property
-    def text(self) -> str:
-        if self.error:
-            return f"cannot read it and starts without any record: {self.error}"
-        left_out = f", leaves {self.skipped} out" if self.skipped else ""
-        return f"restores {counted(self.bindings, 'entry', 'entries')}{left_out}"
-
-    @property
-    def document(self) -> dict[str, JsonValue]:
-        return {
-            "version": self.version,
-            "error": self.error,
-            "restored": self.bindings,
-            "skipped": self.skipped,
-        }
-
-
-def _read_by(file: CheckpointFile, kubelet: Behavior) -> _Reading:
-    try:
-        checkpoint = parse(file.content, kubelet.checkpoints_read)
-    except CheckpointError as error:
-        return _Reading(kubelet.version, str(error))
-    read = read_bindings(checkpoint, lenient=kubelet.lenient_allocate_responses)
-    return _Reading(kubelet.version, "", len(read.bindings), len(read.skipped))
-
-
 def _show_damage(
-    path: Path, error: CheckpointError, content: dict[str, JsonValue], output: OutputOptions
+    path: Path,
+    error: CheckpointError,
+    content: dict[str, JsonValue],
+    outlooks: Sequence[Outlook],
+    output: OutputOptions,
 ) -> None:
-    if output.format == "table":
-        click.echo(printable(str(error)))
+    if output.format != "table":
+        body: dict[str, JsonValue] = {
+            "file": str(path),
+            "valid": False,
+            "error": str(error),
+            **content,
+            "kubelets": [_outlook_document(each) for each in outlooks],
+        }
+        emit_document(_KIND, body, output)
         return
-    emit_document(
-        _KIND, {"file": str(path), "valid": False, "error": str(error), **content}, output
-    )
+    click.echo(printable(str(error)))
+    _show_outlooks(outlooks)
 
 
 def _show_valid(
     file: CheckpointFile,
     odd: Sequence[Finding],
-    readings: Sequence[_Reading],
+    outlooks: Sequence[Outlook],
     output: OutputOptions,
 ) -> None:
     if output.format != "table":
@@ -113,7 +87,7 @@ def _show_valid(
             "file": str(file.path),
             "valid": True,
             **_content(file),
-            "kubelets": [each.document for each in readings],
+            "kubelets": [_outlook_document(each) for each in outlooks],
             "warnings": warnings,
         }
         emit_document(_KIND, body, output)
@@ -132,7 +106,7 @@ def _show_valid(
         ("CHECKSUM", sums),
         ("ENTRIES", str(len(checkpoint.entries or ()))),
         ("REGISTERED", ", ".join(checkpoint.registered or ()) or NOTHING),
-        *((f"KUBELET {each.version}", each.text) for each in readings),
+        *((f"KUBELET {each.kubelet.version}", summary(each)) for each in outlooks),
         ("WARNINGS", str(len(odd))),
     )
     width = max(len(name) for name, _ in rows)
@@ -140,6 +114,30 @@ def _show_valid(
         click.echo(f"{name:<{width}}   {printable(value)}")
     for each in odd:
         click.echo(f"  {printable(each.message)}")
+    _show_outlooks(outlooks)
+
+
+def _show_outlooks(outlooks: Sequence[Outlook]) -> None:
+    for each in outlooks:
+        click.echo()
+        click.echo(printable(f"Kubelet {each.kubelet.version} at its next start with this file:"))
+        for sentence in sentences(each):
+            show_item(sentence)
+
+
+def _outlook_document(outlook: Outlook) -> dict[str, JsonValue]:
+    return {
+        "version": outlook.kubelet.version,
+        "error": outlook.error,
+        "restored": len(outlook.restored),
+        "skipped": len(outlook.skipped),
+        "lost": len(outlook.lost),
+        "numaAssumed": outlook.numa_is_assumed,
+        "refusesRunningPods": outlook.refuses_running_pods,
+        "refusesAfterReboot": outlook.refuses_after_reboot,
+        "writes": outlook.kubelet.checkpoint_written.value,
+        "nextStart": list(sentences(outlook)),
+    }
 
 
 def _content(file: CheckpointFile) -> dict[str, JsonValue]:
