@@ -40,6 +40,11 @@ def sign(writer: Writer) -> None:
     writer.commit()
 
 
+def lock_file(database: Path) -> Path:
+    """Return the file beside a database whose lock its writer holds."""
+    return database.with_name(database.name + _SUFFIX)
+
+
 class WriterLock:
     """The lock of one database file, held from construction to the end of its block."""
 
@@ -50,7 +55,7 @@ class WriterLock:
             WriterLockedError: Another process, or another store of this one, holds it.
             StoreUnavailableError: The lock file cannot be made.
         """
-        path = database.with_name(database.name + _SUFFIX)
+        path = lock_file(database)
         try:
             self._file = path.open("a+", encoding="utf-8")
         except OSError as error:

@@ -16,6 +16,7 @@ WIDTH_MAX: Final = 100
 _WIDTH_MIN: Final = 40
 _LABEL_WIDTH: Final = 10
 _ITEM_INDENT: Final = 2
+_RESULT_WIDTH: Final = 9
 
 
 def width() -> int:
@@ -42,6 +43,21 @@ def show_indented(text: str, indent: int = 2) -> None:
     """Print one wrapped paragraph."""
     for line in textwrap.wrap(printable(text), width() - indent, break_on_hyphens=False):
         click.echo(f"{' ' * indent}{line}")
+
+
+def show_check(result: str, subject: str, seen: str, advice: str) -> None:
+    """Print how something stands, and below it what to do."""
+    mark = f"{result:<{_RESULT_WIDTH}}"
+    for line in textwrap.wrap(
+        printable(f"{subject}: {seen}"), width() - _RESULT_WIDTH, break_on_hyphens=False
+    ):
+        click.echo(f"{mark}{line}")
+        mark = " " * _RESULT_WIDTH
+    if advice:
+        mark = f"{mark}→ "
+        for line in textwrap.wrap(printable(advice), width() - len(mark), break_on_hyphens=False):
+            click.echo(f"{mark}{line}")
+            mark = " " * len(mark)
 
 
 def show_item(text: str) -> None:

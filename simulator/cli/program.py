@@ -37,6 +37,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "completion": "simulator.cli.completion:completion",
         "db": "simulator.cli.db:db",
         "diagnose": "simulator.cli.diagnose:diagnose",
+        "doctor": "simulator.cli.doctor:doctor",
         "explain": "simulator.cli.explain:explain",
         "get": "simulator.cli.get:get",
         "history": "simulator.cli.history:history",
