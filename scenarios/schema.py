@@ -181,6 +181,9 @@ class Spec(Model):
     """What a power cut may take from a database."""
     added_fsync: GoDuration = Duration(0)
     """Extra time that every fsync takes."""
+    plugin_call_timeout: GoDuration | None = None
+    """How long a kubelet waits for Allocate and GetPreferredAllocation, which is no kubelet's way;
+    left out: as long as they take (S1.24, S1.25)."""
     choice: Literal["sorted", "random"] = "sorted"
     """How devices are picked where the kubelet's order is random."""
     seed: Annotated[int, Field(ge=0, le=SEED_MAX)] = 0

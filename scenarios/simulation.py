@@ -42,6 +42,7 @@ def simulation_spec(
         choice=spec.choice,
         seed=spec.seed if seed is None else seed,
         added_fsync=spec.added_fsync,
+        plugin_call_timeout=spec.plugin_call_timeout,
     )
 
 

@@ -34,12 +34,14 @@ from simulator.engine.checkpoint_file import CheckpointFile
 from simulator.engine.database import Database
 from simulator.engine.faults import Op
 from simulator.engine.host import Host
+from simulator.engine.latencies import PRE_START_TIMEOUT
 from simulator.engine.plugin import CONNECTION_CLOSING, PluginStream
 from simulator.engine.timeline import Process
 
 T = TypeVar("T")
 ReplyT = TypeVar("ReplyT", StoreReply, PluginReply)
 
+DEADLINE_EXCEEDED: Final = "rpc error: code = DeadlineExceeded desc = context deadline exceeded"
 _OPS: Final = {
     AllocateCall: Op.ALLOCATE,
     PreferredAllocationCall: Op.PREFERRED_ALLOCATION,
@@ -148,6 +150,7 @@ class DecisionDriver:
         )
 
     def _call_plugin(self, call: PluginCall, resume: Callable[[PluginReply], None]) -> None:
+        resume = self._within_limit(call, resume)
         stream = self.owner.stream_of(call.resource)
 
         def send(reply: Callable[[PluginReply], None]) -> None:
@@ -163,6 +166,24 @@ class DecisionDriver:
             resume=resume,
             target=stream.plugin.spec.name if stream else "",
         )
+
+    def _within_limit(
+        self, call: PluginCall, resume: Callable[[PluginReply], None]
+    ) -> Callable[[PluginReply], None]:
+        """Give a call up when its time is over; an answer that comes later is nobody's."""
+        limit = self._host.run.plugin_call_timeout
+        if isinstance(call, PreStartContainerCall):
+            limit = PRE_START_TIMEOUT
+        if limit is None:
+            return resume
+        waiting = [resume]
+
+        def first(reply: PluginReply) -> None:
+            while waiting:
+                waiting.pop()(reply)
+
+        self.process.after(limit, lambda: first(CallFailed(DEADLINE_EXCEEDED)))
+        return first
 
     def _call(
         self,

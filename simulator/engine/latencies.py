@@ -24,6 +24,9 @@ REGISTER_LATENCY: Final = Duration(2 * MILLISECOND)
 LIST_LATENCY: Final = Duration(MILLISECOND)
 """From opening a ListAndWatch stream to its first message."""
 
+PRE_START_TIMEOUT: Final = Duration(30 * SECOND)
+"""How long the kubelet waits for PreStartContainer, the one call with a limit (S1.26)."""
+
 NODE_STATUS_PERIOD: Final = Duration(10 * SECOND)
 """How often the kubelet computes the node status (S2.15; its jitter of 4 % is left out)."""
 

@@ -167,6 +167,8 @@ class SimulationSpec:
         persistence_options: E.g. `{"dirFsync": True}` as sorted pairs.
         added_fsync: Extra time that every fsync takes.
         behaviors: How a kubelet version behaves.
+        plugin_call_timeout: How long Allocate and GetPreferredAllocation are waited for; None for
+            as long as they take, as every kubelet does (S1.24, S1.25).
     """
 
     nodes: tuple[NodeSpec, ...]
@@ -182,3 +184,4 @@ class SimulationSpec:
     seed: int = 0
     added_fsync: Duration = Duration(0)
     behaviors: Callable[[str], Behavior] = behavior_for
+    plugin_call_timeout: Duration | None = None

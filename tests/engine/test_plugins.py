@@ -206,6 +206,51 @@ def test_a_plugin_that_hangs_for_good_never_answers_a_call_under_way() -> None:
     assert run.pod("trainer").phase == "Failed"
 
 
+def test_pre_start_is_waited_for_half_a_minute_and_tried_again() -> None:
+    """S1.26, S3.25: the one call with a limit; the late answer to it is nobody's."""
+    spec = with_plugin(
+        a_spec(pod("trainer")),
+        pre_start_required=True,
+        latency=PluginLatency(pre_start=seconds(45)),
+    )
+    run = Run(spec)
+    run.do(StartPlugin("gpu"))
+    began = run.do(CreatePod("trainer"))
+    waiting = (
+        "CreateContainerConfigError: device plugin PreStartContainer rpc failed with err: "
+        "rpc error: code = DeadlineExceeded desc = context deadline exceeded"
+    )
+    run.wait(45)
+
+    changes = list(run.stamped(ContainerChanged))
+    assert [change.message for _, change in changes] == [waiting, waiting]
+    assert seconds(30) <= began <= seconds(31)
+    assert changes[1][0] - changes[0][0] == seconds(40)
+    assert run.pod("trainer").phase == "Pending"
+
+
+def test_allocate_is_given_up_after_a_limit_that_no_kubelet_has() -> None:
+    """R82: with it the pods behind need not wait for longer."""
+    hanging = with_plugin(
+        a_spec(pod("trainer"), pod("web", container("app", 0))),
+        latency=PluginLatency(allocate=seconds(60)),
+    )
+    run = Run(replace(hanging, plugin_call_timeout=seconds(10)))
+    run.do(StartPlugin("gpu"))
+    started = run.begin(CreatePod("trainer"))
+    admitted = run.do(CreatePod("web"))
+    run.wait(60)
+
+    assert seconds(10) <= admitted <= seconds(11)
+    assert run.simulation.completed_at(started) is not None
+    assert run.pod("trainer").message == (
+        "Pod was rejected: Allocate failed due to rpc error: code = DeadlineExceeded "
+        "desc = context deadline exceeded, which is unexpected"
+    )
+    assert run.pod("trainer").devices == ()
+    assert run.pod("web").phase == "Running"
+
+
 def test_a_later_hang_is_not_ended_by_the_end_of_an_earlier_one() -> None:
     run = Run(a_spec(pod("trainer")))
     run.do(StartPlugin("gpu"))
