@@ -75,7 +75,15 @@ class CheckpointError(RebindError):
 
 
 class CheckpointSyntaxError(CheckpointError):
-    """The file is not JSON; the message is the kubelet's, from Go's JSON reader."""
+    """The file is not JSON; the message is the kubelet's, from Go's JSON reader.
+
+    Attributes:
+        offset: The byte at which the reader gives up; None where that says nothing.
+    """
+
+    def __init__(self, message: str, *, offset: int | None = None) -> None:
+        super().__init__(message)
+        self.offset = offset
 
 
 class CheckpointTypeError(CheckpointError):

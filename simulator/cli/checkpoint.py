@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -14,7 +15,7 @@ from simulator.cli.checkpoint_import import ImportOptions, import_checkpoint
 from simulator.cli.checkpoint_show import show_checkpoint
 from simulator.cli.checkpoint_verify import show_verdict
 from simulator.cli.examples import example
-from simulator.cli.failures import CHECK_FAILED
+from simulator.cli.failures import CHECK_FAILED, EnvironmentProblem
 from simulator.cli.lists import Listed, Read
 from simulator.cli.output import OutputOptions, output_options
 from simulator.cli.store_options import NewNodeName, db_option
@@ -25,6 +26,7 @@ from simulator.core.switches import behavior_for
 from simulator.core.transitions import NodeName, OnConflict
 from simulator.reports.text import printable
 
+_NORMAL_ON_A_FRESH_NODE: Final = "which is normal on a node that never had a device plugin"
 _FILE = FileName(path_type=Path)
 
 
@@ -179,8 +181,12 @@ def import_(  # noqa: PLR0913 - one parameter for each option
     Exit codes: 0 imported, 1 refused (a device under two pods, or other state of the node), 2 the
     file is damaged, 3 it or the database is missing or cannot be used.
     """
-    if missing_ok and not file.exists():
-        click.echo(printable(f"{file} does not exist; nothing was imported"), err=True)
+    if not file.exists():
+        missing = f"{file} does not exist, {_NORMAL_ON_A_FRESH_NODE}"
+        if not missing_ok:
+            reason = f"{missing}; with --missing-ok it is no error"
+            raise EnvironmentProblem(reason)
+        click.echo(printable(f"{missing}; nothing was imported"), err=True)
         return
     options = ImportOptions(
         db=db,

@@ -108,8 +108,9 @@ def read_checkpoint(path: Path, *, max_size: int) -> CheckpointFile:
     try:
         return CheckpointFile(path, content, inspect(content))
     except CheckpointSyntaxError as error:
-        message = f"{path}: checkpoint is not JSON: {error}"
-        raise CheckpointSyntaxError(message) from error
+        where = "" if error.offset is None else f", at byte {error.offset} of {len(content)}"
+        message = f"{path}: checkpoint is not JSON: {error}{where}"
+        raise CheckpointSyntaxError(message, offset=error.offset) from error
     except CheckpointError as error:
         message = f"{path}: {error}"
         raise type(error)(message) from error

@@ -166,11 +166,78 @@ def test_a_damaged_file_changes_nothing() -> None:
 
 
 def test_a_missing_file_is_an_error_unless_it_may_be_missing() -> None:
-    assert _import(file="nowhere").code == 3
+    """R58: a kubelet writes it when it has something to keep."""
+    normal = "nowhere does not exist, which is normal on a node that never had a device plugin"
+    refused = _import(file="nowhere")
     forgiven = _import("--missing-ok", file="nowhere")
 
+    assert (refused.code, refused.stdout) == (3, "")
+    assert refused.stderr == f"error: {normal}; with --missing-ok it is no error\n"
     assert (forgiven.code, forgiven.stdout) == (0, "")
-    assert forgiven.stderr == "nowhere does not exist; nothing was imported\n"
+    assert forgiven.stderr == f"{normal}; nothing was imported\n"
+    assert not Path("rebind.db").exists()
+
+
+def test_left_over_bytes_and_a_wrong_checksum_are_refused_with_what_is_wrong() -> None:
+    """R52, R56: nothing of such a file is taken, however good its beginning."""
+    content = Path("kubelet_internal_checkpoint").read_bytes()
+    Path("tail").write_bytes(content + content[-30:])
+    found = json.loads(content)["Checksum"]
+    Path("checksum").write_bytes(content.replace(b"%d}" % found, b"%d}" % (found + 1)))
+
+    tail, checksum = _import(file="tail"), _import(file="checksum")
+
+    shown = chr(content[-30])
+    assert (tail.code, checksum.code) == (2, 2)
+    assert tail.stderr == (
+        f"error: tail: checkpoint is not JSON: invalid character '{shown}' after top-level value, "
+        f"at byte {len(content)} of {len(content) + 30}\n"
+    )
+    assert checksum.stderr == (
+        f"error: checksum: checkpoint is corrupted: the file states checksum {found + 1}, its "
+        f"content has {found}; a kubelet would start without any record\n"
+    )
+    assert not Path("rebind.db").exists()
+
+
+def _held(devices: str) -> list[tuple[str, object]]:
+    """Return pods with a field of their devices, as `get bindings` has them."""
+    listed = json.loads(rebind("get", "bindings", "-o", "json").stdout)["items"]
+    return [
+        (binding["spec"]["podUID"], one[devices])
+        for binding in listed
+        for container in binding["spec"]["containers"]
+        for one in container["devices"]
+    ]
+
+
+def test_numa_node_zero_is_written_out_and_no_node_is_none() -> None:
+    """R101, R102: encoders of protobuf leave a 0 out, and `-1` is the kubelet's own."""
+    _import()
+    assert _held("numaNodes") == [("pod-a", [0]), ("pod-b", [1])]
+
+    text = Path("kubelet_internal_checkpoint").read_text()
+    data, _, _ = text.replace('{"1":["gpu1"]}', '{"-1":["gpu1"]}').rpartition(',"Checksum"')
+    Path("unaligned").write_text(f'{data},"Checksum":1}}')
+    computed = _import("--replace", file="unaligned").stderr.rpartition("has ")[2].split(";")[0]
+    Path("unaligned").write_text(f'{data},"Checksum":{computed}}}')
+    _import("--replace", file="unaligned")
+
+    assert _held("numaNodes") == [("pod-a", [0]), ("pod-b", [])]
+
+
+def test_a_file_exported_in_either_format_gives_the_same_bindings() -> None:
+    """R55: readers of the one format and of the other are served; the old one has no NUMA nodes."""
+    _import()
+    v1, v2 = _export("--format", "v1"), _export("--format", "v2")
+    assert v1 != v2
+    bindings = []
+    for content in (v1, v2):
+        Path("out").write_bytes(content)
+        _import("--replace", file="out")
+        bindings.append(_held("deviceIDs"))
+
+    assert bindings[0] == bindings[1] == [("pod-a", ["gpu0"]), ("pod-b", ["gpu1"])]
 
 
 def test_an_entry_that_the_kubelet_cannot_decode_is_left_out_and_named() -> None:

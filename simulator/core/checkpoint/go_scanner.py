@@ -99,7 +99,7 @@ class _Scanner:
     def _byte(self, at: int) -> bytes:
         if at >= len(self.content):
             message = "unexpected end of JSON input"
-            raise CheckpointSyntaxError(message)
+            raise CheckpointSyntaxError(message, offset=len(self.content))
         return self.content[at : at + 1]
 
     def _fail(self, at: int, context: str) -> NoReturn:
@@ -109,7 +109,7 @@ class _Scanner:
         elif not shown.isprintable():
             shown = f"\\x{ord(shown):02x}" if shown < "\x80" else f"\\u{ord(shown):04x}"
         reason = f"invalid character '{shown}' {context}"
-        raise CheckpointSyntaxError(reason)
+        raise CheckpointSyntaxError(reason, offset=at)
 
     def _expect_end(self) -> None:
         found = _TOKEN.search(self.content, self.at)

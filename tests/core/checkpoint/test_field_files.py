@@ -79,11 +79,23 @@ def test_a_device_near_two_nodes_counts_once() -> None:
     assert device_ids(binding.devices) == ("0000:d3:00.4",)
 
 
-def test_a_tail_left_by_a_shorter_rewrite_is_a_syntax_error() -> None:
+def test_a_tail_left_by_a_shorter_rewrite_is_a_syntax_error_at_its_first_byte() -> None:
+    """R52: the good beginning is never taken."""
+    content = field_file("tail-of-an-older-file")
     with pytest.raises(
         CheckpointSyntaxError, match=r"^invalid character '-' after top-level value$"
-    ):
-        inspect(field_file("tail-of-an-older-file"))
+    ) as caught:
+        inspect(content)
+
+    assert caught.value.offset == len(field_file("no-entries"))
+
+
+@pytest.mark.parametrize(("name", "offset"), [("empty", 0), ("brace", 1), ("byte order mark", 0)])
+def test_a_syntax_error_says_where_the_reader_gives_up(name: str, offset: int) -> None:
+    with pytest.raises(CheckpointSyntaxError) as caught:
+        inspect(DAMAGED[name])
+
+    assert caught.value.offset == offset
 
 
 def test_the_cpu_managers_state_is_called_by_its_name() -> None:
