@@ -9,7 +9,7 @@ import click
 
 from simulator.assembly import opened_store
 from simulator.cli.checkpoint_diff import show_differences
-from simulator.cli.checkpoint_export import exported, write_file
+from simulator.cli.checkpoint_export import exported, readers, write_file
 from simulator.cli.checkpoint_files import FileName, max_size_option, read_valid_checkpoint
 from simulator.cli.checkpoint_import import ImportOptions, import_checkpoint
 from simulator.cli.checkpoint_show import show_checkpoint
@@ -230,7 +230,7 @@ def export(  # noqa: PLR0913 - one parameter for each option
     kubelet_version: Behavior | None,
     force: bool,
 ) -> None:
-    """Write the state of a node as a kubelet's checkpoint file.
+    """Write the state of a node as a kubelet's checkpoint file, and say which kubelets read it.
 
     As long as nothing changed since the import of a file, these are its bytes, unless another
     format is asked for.
@@ -243,3 +243,5 @@ def export(  # noqa: PLR0913 - one parameter for each option
             form=None if form is None else CheckpointFormat(form),
         )
     write_file(file, content, force=force)
+    if str(file) != "-":
+        click.echo(printable(f"{file} written: {readers(content)}"))

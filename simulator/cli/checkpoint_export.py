@@ -15,8 +15,10 @@ from simulator.config import DEFAULT_KUBELET_VERSION
 from simulator.core.behavior import Behavior, CheckpointFormat
 from simulator.core.checkpoint.bindings import checkpoint_of
 from simulator.core.checkpoint.parse import parse
+from simulator.core.checkpoint.recognition import inspect
 from simulator.core.checkpoint.render import render
 from simulator.core.devices import HEALTHY, DeviceId
+from simulator.core.releases import spans, spans_text
 from simulator.core.resources import ResourceName
 from simulator.core.switches import behavior_for
 from simulator.core.transitions import NodeName
@@ -77,6 +79,13 @@ def _is_of(content: bytes, form: CheckpointFormat) -> bool:
     except CheckpointError:
         return False
     return True
+
+
+def readers(content: bytes) -> str:
+    """Return the format of a file, and the kubelets that can read it."""
+    form = inspect(content).checkpoint.format
+    found = spans_text(spans(lambda behavior: form in behavior.checkpoints_read))
+    return f"format {form.value}, read by kubelets {found}"
 
 
 def write_file(path: Path, content: bytes, *, force: bool) -> None:

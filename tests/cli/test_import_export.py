@@ -264,6 +264,20 @@ def test_an_import_is_as_one_kubelet_reads_the_file() -> None:
     assert "'1.24.0,1.36.2' is not a kubelet version" in refused.stderr
 
 
+def test_an_export_says_which_kubelets_read_it() -> None:
+    """R55, S4.15: readers of the old format break on the new one, and the other way about."""
+    _import()
+
+    def told(form: str) -> str:
+        return rebind("checkpoint", "export", "--node", "n0", "--format", form, form).stdout
+
+    assert told("v1") == (
+        "v1 written: format v1, read by kubelets 1.10 to 1.19, 1.20.14 to 1.20.x, "
+        "1.21.8 to 1.21.x, 1.22.5 to 1.29\n"
+    )
+    assert told("v2") == "v2 written: format v2, read by kubelets 1.20 and later\n"
+
+
 def test_export_never_overwrites_by_itself() -> None:
     _import()
     Path("out").write_text("mine")
