@@ -34,6 +34,7 @@ from simulator.engine.actions import (
 )
 from simulator.engine.disk import Loss
 from simulator.engine.faults import Fault, FaultKind, Op
+from simulator.engine.simulation import Watching
 from simulator.engine.spec import SimulationSpec
 from simulator.errors import StoreUnavailableError
 from simulator.ports import Durability, Outcome, Store
@@ -274,6 +275,36 @@ def test_a_failing_commit_is_reported_with_its_cause() -> None:
     run.do(CreatePod("trainer"))
 
     assert "disk I/O error" in run.pod("trainer").message
+
+
+@pytest.mark.parametrize("version", ["1.19.16", "1.24.0", "1.36.2"])
+@pytest.mark.parametrize(
+    "cause", ["attempt to write a readonly database", "connection refused", "database is locked"]
+)
+def test_commits_that_fail_refuse_new_devices_and_nothing_else(version: str, cause: str) -> None:
+    """R50: nothing is committed for a pod without devices or with devices of its own."""
+    pods = (pod("web", container("app", 0)), pod("trainer"), pod("third"))
+    spec = with_plugin(
+        a_spec(*pods, version=version, persistence="database"), reregister_after=seconds(0.01)
+    )
+    whole = Run(spec, store_factory=sqlite, watching=Watching(effects=True))
+    for action in (StartPlugin("gpu"), CreatePod("web"), CreatePod("trainer")):
+        whole.do(action)
+    begun = sum(effect.op is Op.COMMIT for effect in whole.simulation.effects)
+    faults = tuple(
+        Fault(FaultKind.ERROR, Op.COMMIT, nth=number, message=cause)
+        for number in range(begun + 1, begun + 10)
+    )
+
+    run = started(spec, "web", "trainer", faults=faults)
+    run.do(RestartKubelet(NODE))
+    run.do(CreatePod("third"))
+
+    assert {each.error for each in run.records(StateWritten)} == {"", cause}
+    assert (run.pod("web").phase, run.pod("trainer").phase) == ("Running", "Running")
+    assert run.pod("trainer").unchanged
+    assert run.pod("third").phase == "Failed"
+    assert f"failed to commit device bindings to the database: {cause}" in run.pod("third").message
 
 
 def test_a_recreated_node_has_an_empty_database_of_its_own() -> None:
