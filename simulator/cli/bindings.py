@@ -8,10 +8,10 @@ from typing import Final
 
 from simulator.cli.checkpoint_texts import devices_text, numa_text
 from simulator.cli.output import Column, JsonValue, OutputOptions, Table, emit
-from simulator.cli.store_tables import pod_text
 from simulator.core.devices import NO_NUMA_NODE, device_ids
 from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
 from simulator.ports import StoreReader
+from simulator.reports.store_text import pod_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
@@ -11,13 +12,24 @@ from typing_extensions import override
 
 from simulator.assembly import opened_store
 from simulator.cli.examples import example
-from simulator.cli.output import Column, JsonValue, OutputOptions, Table, emit, output_options
+from simulator.cli.html import changes_of, emit_holdings, require_html
+from simulator.cli.output import (
+    FORMATS,
+    Column,
+    JsonValue,
+    OutputOptions,
+    Table,
+    emit,
+    output_options,
+)
 from simulator.cli.store_options import COUNT_MAX, db_option, node_option, resource_option
-from simulator.cli.store_tables import HOLDINGS, instant_text
+from simulator.cli.store_tables import HOLDINGS
 from simulator.core.instants import SECOND, Instant, parse_duration
 from simulator.core.physical_ids import stands_for
+from simulator.core.pods import PodUid
 from simulator.core.transitions import NodeName
 from simulator.ports import Change, Holding, StoreReader
+from simulator.reports.store_text import instant_text, short_instant_text
 
 
 class _Time(click.ParamType[Instant]):
@@ -58,7 +70,11 @@ _CHANGES: Final[Table[Change]] = Table(
     kind="Change",
     columns=(
         Column("REVISION", lambda change: change.revision),
-        Column("TIME", lambda change: instant_text(change.at)),
+        Column(
+            "TIME",
+            lambda change: instant_text(change.at),
+            short=lambda change: short_instant_text(change.at),
+        ),
         Column("NODE", lambda change: change.node),
         Column("CHANGE", lambda change: change.kind),
         Column("DETAIL", lambda change: change.detail),
@@ -73,12 +89,13 @@ _CHANGES: Final[Table[Change]] = Table(
 def history() -> None:
     """Show who held a device, or what happened to a pod.
 
-    The history is bounded; what is older than its bound is gone.
+    The history is bounded; what is older than its bound is gone. `-o html` is a page that stands
+    alone, with a bar for each holding.
     """
 
 
 @history.command(
-    epilog=example("rebind history device gpu0 --node n0", "rebind history device gpu0 -o wide")
+    epilog=example("rebind history device gpu0 --node n0", "rebind history device gpu0 -o html")
 )
 @click.argument("device", metavar="ID")
 @db_option
@@ -91,7 +108,7 @@ def history() -> None:
     metavar="N",
     help="Only who held it after change N.",
 )
-@output_options()
+@output_options(*FORMATS, "html")
 def device(  # noqa: PLR0913 - one parameter for each option
     *,
     device: str,
@@ -103,18 +120,24 @@ def device(  # noqa: PLR0913 - one parameter for each option
     output: OutputOptions,
 ) -> None:
     """Show who held a device, named by its own id or by its physical device's."""
+    if output.format == "html":
+        require_html()
+    when = "" if at is None and revision is None else " then"
+    nothing = f"nobody is known to have held {device}{when}"
     with opened_store(db, read_only=True) as store:
         holdings = store.holders(node=None if node is None else NodeName(node), past=True)
-    found = [
-        holding
-        for holding in holdings
-        if device in stands_for(holding.device)
-        and resource in {None, holding.resource}
-        and (at is None or _lasted_at(holding, at))
-        and (revision is None or _lasted_after(holding, revision))
-    ]
-    when = "" if at is None and revision is None else " then"
-    emit(replace(HOLDINGS, nothing=f"nobody is known to have held {device}{when}"), found, output)
+        found = [
+            holding
+            for holding in holdings
+            if device in stands_for(holding.device)
+            and resource in {None, holding.resource}
+            and (at is None or _lasted_at(holding, at))
+            and (revision is None or _lasted_after(holding, revision))
+        ]
+        if output.format == "html":
+            emit_holdings(f"Who held {device}{when}", nothing, found, changes_of(store, found))
+            return
+    emit(replace(HOLDINGS, nothing=nothing), found, output)
 
 
 @history.command(epilog=example("rebind history pod pod-a", "rebind history pod pod-a -o json"))
@@ -128,7 +151,7 @@ def device(  # noqa: PLR0913 - one parameter for each option
     metavar="N",
     help="Only changes up to number N.",
 )
-@output_options()
+@output_options(*FORMATS, "html")
 def pod(  # noqa: PLR0913 - one parameter for each option
     *,
     pod: str,
@@ -139,21 +162,40 @@ def pod(  # noqa: PLR0913 - one parameter for each option
     output: OutputOptions,
 ) -> None:
     """Show what happened to a pod, named by NAME, NAMESPACE/NAME or uid."""
+    if output.format == "html":
+        require_html()
+    nothing = f"nothing is known of pod {pod}"
     with opened_store(db, read_only=True) as store:
         chosen = None if node is None else NodeName(node)
-        found = _changes(store, pod, chosen, revision)
-    changes = replace(_CHANGES, nothing=f"nothing is known of pod {pod}")
-    emit(changes, [change for change in found if at is None or change.at <= at], output)
+        uids = _uids(store, pod, chosen)
+        changes = [
+            change
+            for change in _changes(store, uids, chosen, revision)
+            if at is None or change.at <= at
+        ]
+        if output.format == "html":
+            last = changes[-1].revision if changes else 0
+            holdings = [
+                holding
+                for holding in store.holders(node=chosen, past=True)
+                if holding.pod.uid in uids and holding.since_revision <= last
+            ]
+            emit_holdings(f"History of pod {pod}", nothing, holdings, changes)
+            return
+    emit(replace(_CHANGES, nothing=nothing), changes, output)
 
 
-def _changes(
-    store: StoreReader, name: str, node: NodeName | None, revision: int | None
-) -> list[Change]:
-    uids = dict.fromkeys(
+def _uids(store: StoreReader, name: str, node: NodeName | None) -> dict[PodUid, None]:
+    return dict.fromkeys(
         each.pod.uid
         for each in store.pods(node=node)
         if name in {each.pod.uid, each.pod.name, f"{each.pod.namespace}/{each.pod.name}"}
     )
+
+
+def _changes(
+    store: StoreReader, uids: Iterable[PodUid], node: NodeName | None, revision: int | None
+) -> list[Change]:
     changes = {
         change.revision: change
         for uid in uids

@@ -1,4 +1,4 @@
-"""HTML output: it needs Jinja2, which only the extra `report` installs."""
+"""`-o html`: pages need Jinja2, which only the extra `report` installs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import Final
 
+import click
+
 from simulator.cli.failures import EnvironmentProblem
+from simulator.core.transitions import NodeBooted
+from simulator.ports import Change, Holding, StoreReader
 from simulator.reports.results import ScenarioResult
 
 _LIBRARIES: Final = ("jinja2", "markupsafe")
@@ -30,6 +34,39 @@ def replay_html(results: Sequence[ScenarioResult]) -> str:
     """
     text: str = _module("simulator.reports.replay_page").replay_page(results)
     return text
+
+
+def emit_holdings(
+    heading: str, nothing: str, holdings: Sequence[Holding], changes: Sequence[Change]
+) -> None:
+    """Write the page that shows who held what over time to stdout.
+
+    Args:
+        heading: What was asked.
+        nothing: What the page says when nothing is known.
+        holdings: In order.
+        changes: What the history says of them.
+
+    Raises:
+        EnvironmentProblem: Jinja2 is not installed.
+    """
+    module = _module("simulator.reports.holdings_page")
+    click.echo(module.holdings_page(heading, nothing, holdings, changes), nl=False)
+
+
+def changes_of(store: StoreReader, holdings: Sequence[Holding]) -> list[Change]:
+    """Return the changes that began or ended the holdings, and the boots of their nodes."""
+    revisions = {holding.since_revision for holding in holdings}
+    revisions |= {
+        holding.until_revision for holding in holdings if holding.until_revision is not None
+    }
+    found = [
+        change
+        for node in dict.fromkeys(holding.node for holding in holdings)
+        for change in store.history(node=node)
+        if change.revision in revisions or change.kind == NodeBooted.__name__
+    ]
+    return sorted(found, key=lambda change: change.revision)
 
 
 def _module(name: str) -> ModuleType:

@@ -15,12 +15,13 @@ import json
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Final, Generic, TypeAlias, TypeVar
 
 import click
 import yaml
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 from simulator.cli import terminal
 from simulator.config import API_VERSION
@@ -33,6 +34,7 @@ JsonValue: TypeAlias = (
 
 FORMATS: Final = ("table", "wide", "json", "yaml", "name", "csv")
 _GAP: Final = "   "
+_NOTHING: Final = "-"
 _FOLDED_MIN: Final = 7
 """Narrowest column that is folded; a patch version fits."""
 
@@ -45,11 +47,15 @@ class Column(Generic[T]):
         header: Upper case, e.g. `NODE`.
         value: The cell of a row; numbers stay numbers, so that they sort as such.
         wide: Whether the column is shown only with `-o wide` (and in `csv`).
+        short: The cell in `-o table`, where a shorter text does; None for the same.
+        if_any: Whether `-o table` leaves the column out while every cell is `-`.
     """
 
     header: str
     value: Callable[[T], str | int | float]
     wide: bool = False
+    short: Callable[[T], str | int | float] | None = None
+    if_any: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +145,24 @@ def emit(table: Table[T], rows: Sequence[T], output: OutputOptions) -> None:
     if output.format == "name":
         lines = [printable(table.name(row)) for row in rows]
     else:
-        wide = output.format != "table"
-        columns = [column for column in table.columns if wide or not column.wide]
+        columns = _shown(table, rows) if output.format == "table" else table.columns
         grid: list[list[str | int | float]] = []
         if output.headers:
             grid.append([column.header for column in columns])
         grid += [[column.value(row) for column in columns] for row in rows]
         lines = _csv_lines(grid) if output.format == "csv" else _align(grid)
     click.echo("\n".join(lines))
+
+
+def _shown(table: Table[T], rows: Sequence[T]) -> list[Column[T]]:
+    """Return the columns of `-o table`."""
+    short = [replace(column, value=column.short or column.value) for column in table.columns]
+    return [
+        column
+        for column in short
+        if not column.wide
+        and not (column.if_any and all(column.value(row) == _NOTHING for row in rows))
+    ]
 
 
 def emit_document(kind: str, body: Mapping[str, JsonValue], output: OutputOptions) -> None:
@@ -177,21 +193,42 @@ def _sorted(table: Table[T], rows: Sequence[T], sort_by: str | None) -> Sequence
 
 
 def _align(lines: Sequence[Sequence[str | int | float]]) -> list[str]:
-    """Return the cells in columns; on a terminal the last column folds where it is too long."""
+    """Return the cells in columns; on a terminal, cells fold where the columns are too wide."""
     texts = [[printable(str(cell)) or "<none>" for cell in line] for line in lines]
-    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
-    start = sum(width + len(_GAP) for width in widths[:-1])
-    room = terminal.width() - start if sys.stdout.isatty() else 0
-    aligned: list[str] = []
-    for *front, last in texts:
-        cells = [
-            cell + " " * (width - cell_len(cell))
-            for cell, width in zip(front, widths[:-1], strict=True)
-        ]
-        parts = textwrap.wrap(last, room) if cell_len(last) > room >= _FOLDED_MIN else [last]
-        aligned.append(_GAP.join([*cells, parts[0]]).rstrip())
-        aligned += [f"{'':{start}}{part}" for part in parts[1:]]
+    widths = _widths([max(map(cell_len, column)) for column in zip(*texts, strict=True)])
+    aligned = []
+    for line in texts:
+        folded = [_folded(cell, width) for cell, width in zip(line, widths, strict=True)]
+        for parts in zip_longest(*folded, fillvalue=""):
+            padded = [
+                part + " " * (width - cell_len(part))
+                for part, width in zip(parts, widths, strict=True)
+            ]
+            aligned.append(_GAP.join(padded).rstrip())
     return aligned
+
+
+def _widths(wanted: Sequence[int]) -> list[int]:
+    """Return the widths of columns: on a terminal the last gives way, then the widest ones.
+
+    What goes to no terminal keeps its lines whole, since programs read them.
+    """
+    widths = list(wanted)
+    if not sys.stdout.isatty():
+        return widths
+    room = terminal.width() - len(_GAP) * (len(widths) - 1)
+    if room - sum(widths[:-1]) >= _FOLDED_MIN:
+        widths[-1] = min(widths[-1], room - sum(widths[:-1]))
+    while sum(widths) > room and max(widths) > _FOLDED_MIN:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _folded(cell: str, width: int) -> list[str]:
+    if cell_len(cell) <= width:
+        return [cell]
+    parts = textwrap.wrap(cell, width, break_on_hyphens=False)
+    return parts if max(map(cell_len, parts)) <= width else chop_cells(cell, width)
 
 
 def _csv_lines(lines: Sequence[Sequence[str | int | float]]) -> list[str]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
 from simulator.cli.output import Column, JsonValue, Table
-from simulator.core.instants import SECOND, Instant, format_duration
+from simulator.core.instants import Instant
 from simulator.core.transitions import PodIdentity
 from simulator.ports import DeviceSummary, Holding, NodeSummary, PodSummary, ResourceSummary
+from simulator.reports.store_text import instant_text, pod_text, short_instant_text
 
 NOTHING: Final = "-"
-_EPOCH_FROM: Final = 10**17
-"""Later instants (March 1973) are of the real clock, earlier ones count from a run's start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +26,6 @@ class NodeRow:
 def node_rows(nodes: Sequence[NodeSummary]) -> list[NodeRow]:
     """Return one row for each resource, and one for a node without resources."""
     return [NodeRow(node, resource) for node in nodes for resource in node.resources or (None,)]
-
-
-def instant_text(at: Instant | None) -> str:
-    """Return a time: RFC 3339 for the real clock, a duration from the start for a run's own."""
-    if at is None:
-        return NOTHING
-    if at < _EPOCH_FROM:
-        return format_duration(at)
-    seconds, rest = divmod(at, SECOND)
-    whole = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    fraction = f".{rest:09d}".rstrip("0").rstrip(".")
-    return f"{whole}{fraction}Z"
-
-
-def pod_text(pod: PodIdentity) -> str:
-    """Return namespace and name, or the uid while the names are not known."""
-    return f"{pod.namespace or 'default'}/{pod.name}" if pod.name else pod.uid
 
 
 def pod_document(pod: PodIdentity) -> dict[str, JsonValue]:
@@ -170,10 +151,14 @@ def _holding_document(holding: Holding) -> dict[str, JsonValue]:
         "since": {"revision": holding.since_revision, "at": instant_text(holding.since)},
         "until": None
         if holding.until_revision is None
-        else {"revision": holding.until_revision, "at": instant_text(holding.until)},
+        else {"revision": holding.until_revision, "at": _end(holding, instant_text)},
         "bootID": holding.boot_id,
         "disputed": holding.disputed,
     }
+
+
+def _end(holding: Holding, text: Callable[[Instant], str]) -> str:
+    return NOTHING if holding.until is None else text(holding.until)
 
 
 HOLDINGS: Final[Table[Holding]] = Table(
@@ -184,9 +169,18 @@ HOLDINGS: Final[Table[Holding]] = Table(
         Column("DEVICE", lambda holding: holding.device),
         Column("POD", lambda holding: pod_text(holding.pod)),
         Column("CONTAINERS", lambda holding: ",".join(holding.containers)),
-        Column("SINCE", lambda holding: instant_text(holding.since)),
-        Column("UNTIL", lambda holding: instant_text(holding.until)),
-        Column("DISPUTED", lambda holding: "yes" if holding.disputed else NOTHING),
+        Column(
+            "SINCE",
+            lambda holding: instant_text(holding.since),
+            short=lambda holding: short_instant_text(holding.since),
+        ),
+        Column(
+            "UNTIL",
+            lambda holding: _end(holding, instant_text),
+            short=lambda holding: _end(holding, short_instant_text),
+            if_any=True,
+        ),
+        Column("DISPUTED", lambda holding: "yes" if holding.disputed else NOTHING, if_any=True),
         Column("UID", lambda holding: holding.pod.uid, wide=True),
         Column("BOOT", lambda holding: holding.boot_id or NOTHING, wide=True),
         Column("REVISION", lambda holding: holding.since_revision, wide=True),

@@ -8,19 +8,24 @@ import click
 
 from simulator.assembly import opened_store
 from simulator.cli.examples import example
-from simulator.cli.output import OutputOptions, emit, output_options
+from simulator.cli.html import changes_of, emit_holdings, require_html
+from simulator.cli.output import FORMATS, OutputOptions, emit, output_options
 from simulator.cli.store_options import db_option, node_option, resource_option
 from simulator.cli.store_tables import HOLDINGS
 from simulator.core.physical_ids import stands_for
 from simulator.core.transitions import NodeName
 
 
-@click.command(epilog=example("rebind who-holds gpu0", "rebind who-holds gpu0 -o json"))
+@click.command(
+    epilog=example(
+        "rebind who-holds gpu0", "rebind who-holds gpu0 -o json", "rebind who-holds gpu0 -o html"
+    )
+)
 @click.argument("device")
 @db_option
 @node_option
 @resource_option
-@output_options()
+@output_options(*FORMATS, "html")
 def who_holds(
     device: str, db: str, node: str | None, resource: str | None, output: OutputOptions
 ) -> None:
@@ -28,12 +33,21 @@ def who_holds(
 
     DEVICE is an id as the plugin reports it, or the physical device behind it: `GPU-…` finds the
     replicas `GPU-…::0` of a shared GPU and the MIG partitions `MIG-GPU-…/gi/ci` on it.
+
+    `-o html` is a page that stands alone and shows who held it before, too.
     """
+    html = output.format == "html"
+    if html:
+        require_html()
     with opened_store(db, read_only=True) as store:
-        holdings = store.holders(node=None if node is None else NodeName(node))
-    found = [
-        holding
-        for holding in holdings
-        if device in stands_for(holding.device) and resource in {None, holding.resource}
-    ]
-    emit(replace(HOLDINGS, nothing=f"nobody holds {device}"), found, output)
+        holdings = store.holders(node=None if node is None else NodeName(node), past=html)
+        found = [
+            holding
+            for holding in holdings
+            if device in stands_for(holding.device) and resource in {None, holding.resource}
+        ]
+        nothing = f"nobody holds {device}"
+        if html:
+            emit_holdings(f"Who holds {device}", nothing, found, changes_of(store, found))
+            return
+    emit(replace(HOLDINGS, nothing=nothing), found, output)

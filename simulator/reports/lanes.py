@@ -22,6 +22,7 @@ class LaneKind(Enum):
     DEVICE = "device"
     CALLS = "plugin calls"
     WRITES = "state writes"
+    CHANGES = "changes"
 
 
 class State(Enum):

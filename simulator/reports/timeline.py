@@ -29,6 +29,7 @@ class MarkKind(Enum):
     STEP = "step"
     FAULT = "fault"
     VIOLATION = "violation"
+    BOOT = "boot"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,8 @@ class Timeline:
     def instants(self) -> tuple[Instant, ...]:
         """Return every instant at which something happens, in order."""
         found = {entry.at for entry in self.entries} | {one.at for one in self.judged}
+        found |= {bar.since for lane in self.lanes for bar in lane.bars}
+        found |= {bar.until for lane in self.lanes for bar in lane.bars if bar.until is not None}
         return tuple(sorted(found))
 
 

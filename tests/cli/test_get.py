@@ -15,6 +15,7 @@ from simulator.core.resources import ResourceName
 from simulator.core.transitions import DevicesReported
 from store.sql_store import SqlStore
 from tests.cli.running import rebind
+from tests.reports.html import check_stands_alone, read
 from tests.store.world import (
     GPU,
     NODE,
@@ -121,6 +122,23 @@ def test_who_holds_names_the_pod() -> None:
     assert (item["until"], item["disputed"], item["bootID"]) == (None, False, "boot-1")
 
 
+def test_holdings_have_short_times_and_an_end_where_there_is_one() -> None:
+    real = Instant(1_796_040_000 * SECOND + 123_456_789)
+    uuid = "GPU-6f1c2d3e"
+    with closing(SqlStore("sqlite:///rebind.db")) as store:
+        store.apply([admits_one("z", uuid, at=real), released("z", at=real + HOUR)])
+        store.apply([admits_one("y", uuid, at=real + HOUR)])
+    now = rebind("who-holds", uuid).stdout.splitlines()
+    ever = rebind("history", "device", uuid).stdout.splitlines()
+
+    assert now[0].split() == ["NODE", "RESOURCE", "DEVICE", "POD", "CONTAINERS", "SINCE"]
+    assert now[1].endswith("   2026-11-30 13:00:00Z")
+    assert ever[0].split()[-2:] == ["SINCE", "UNTIL"]
+    assert ever[1].endswith("   2026-11-30 12:00:00Z   2026-11-30 13:00:00Z")
+    assert max(map(len, now)) <= 100
+    assert "2026-11-30T13:00:00.123456789Z" in rebind("who-holds", uuid, "-o", "wide").stdout
+
+
 def test_nobody_holding_it_is_said_on_stderr() -> None:
     found = rebind("who-holds", "g2")
 
@@ -184,6 +202,52 @@ def test_the_history_of_a_pod_is_found_by_name_namespace_or_uid() -> None:
     nobody = rebind("history", "device", "g9", "--revision", "1").stderr
     assert nobody == "nobody is known to have held g9 then\n"
     assert rebind("history", "pod", "z").stderr == "nothing is known of pod z\n"
+
+
+def test_a_page_shows_who_held_a_device_over_time() -> None:
+    finished = rebind("history", "device", "g0", "-o", "html")
+    page = read(finished.stdout)
+
+    assert (finished.code, finished.stderr) == (0, "")
+    assert page.one("h1").text == "Who held g0"
+    assert page.one("p", class_="lead").text == "default/c holds g0 on n0 since 1h0m1s."
+    rows = page.one("table", class_="holdings").one("tbody").all("tr")
+    assert [row.text for row in rows] == [
+        f"g0 {GPU} on n0 default/a main 5s revision 3 1h0m0s revision 5, after 59m55s boot-1",
+        "g0 example.com/gpu on n0 default/c main 1h0m1s revision 6 ✓ now boot-1",
+    ]
+    check_stands_alone(finished.stdout)
+
+
+def test_who_holds_a_device_shows_who_held_it_before_on_its_page() -> None:
+    page = read(rebind("who-holds", "g0", "-o", "html").stdout)
+
+    assert page.one("h1").text == "Who holds g0"
+    assert len(page.one("table", class_="holdings").one("tbody").all("tr")) == 2
+
+
+def test_the_page_of_a_pod_shows_its_changes_and_what_it_held() -> None:
+    page = read(rebind("history", "pod", "a", "-o", "html").stdout)
+    data = json.loads(page.one("script", id="data").text)
+    records = [
+        " ".join(data["texts"][part] for part in record[2:])
+        for record in data["timelines"][0]["records"]
+    ]
+
+    assert page.one("p", class_="lead").text == "Nothing of this is held now."
+    assert records == [
+        "PodAdmitted revision 3: main example.com/gpu=g0",
+        "PodsReleased revision 5: uid-a",
+    ]
+    until = read(rebind("history", "pod", "a", "-o", "html", "--revision", "2").stdout)
+    assert until.one("p", class_="lead").text == "Nothing is known of pod a."
+
+
+def test_a_page_says_when_nothing_is_known() -> None:
+    finished = rebind("who-holds", "<g9>", "-o", "html")
+
+    assert read(finished.stdout).one("p", class_="lead").text == "Nobody holds <g9>."
+    check_stands_alone(finished.stdout)
 
 
 def test_real_times_are_shown_and_read_as_rfc_3339() -> None:

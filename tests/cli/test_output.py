@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+from dataclasses import replace
 
 import click
 import pytest
+from rich.cells import cell_len
+from typing_extensions import override
 
 from simulator.cli.output import Column, OutputOptions, Table, emit
 
@@ -110,3 +115,65 @@ def test_control_characters_cannot_reach_the_terminal(capsys: pytest.CaptureFixt
     out, _ = shown(capsys, OutputOptions("table", headers=False), [("\x1b[31mred\n", 1, "")])
 
     assert out == "\\x1b[31mred\\n   1\n"
+
+
+class _Terminal(io.StringIO):
+    @override
+    def isatty(self) -> bool:
+        return True
+
+
+def on_terminal(columns: int, monkeypatch: pytest.MonkeyPatch, rows: list[Row]) -> list[str]:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with contextlib.redirect_stdout(_Terminal()) as terminal:
+        emit(TABLE, rows, OutputOptions("wide"))
+    return terminal.getvalue().splitlines()
+
+
+def test_a_table_too_wide_for_its_terminal_is_folded_where_it_is_widest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows: list[Row] = [("GPU-6f1c2d3e-aaaa-bbbb-cccc-0123456789ab", 1, "日本" * 12)]
+    lines = on_terminal(50, monkeypatch, rows)
+
+    assert max(map(cell_len, lines)) <= 50
+    assert "".join(line[:20].strip() for line in lines[1:]) == rows[0][0]
+    assert "".join(line.split()[-1] for line in lines[1:]).count("日本") == 12
+    assert len(on_terminal(100, monkeypatch, rows)) == 2
+
+
+def test_on_a_terminal_too_narrow_for_anything_columns_keep_some_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert on_terminal(5, monkeypatch, [("x" * 30, 1, "y" * 30)])[1].split() == [
+        "x" * 7, "1", "y" * 7,
+    ]  # fmt: skip
+
+
+def test_what_goes_to_no_terminal_keeps_its_lines_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    out, _ = shown(capsys, OutputOptions("table", headers=False), [("x" * 40, 1, "")])
+
+    assert out == f"{'x' * 40}   1\n"
+
+
+def test_a_table_has_short_cells_and_leaves_columns_out_that_say_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    columns: tuple[Column[Row], ...] = (
+        Column("NAME", lambda row: row[0], short=lambda row: row[0][-1]),
+        Column("COUNT", lambda row: row[1], if_any=True),
+    )
+    table = replace(TABLE, columns=columns)
+    empty: list[Row] = [("gpu-a", "-", "")]
+    full: list[Row] = [*empty, ("gpu-b", 7, "")]
+    for rows, style in ((empty, "table"), (full, "table"), (empty, "wide")):
+        emit(table, rows, OutputOptions(style))
+
+    assert capsys.readouterr().out.splitlines() == [
+        "NAME", "a",
+        "NAME   COUNT", "a      -", "b      7",
+        "NAME    COUNT", "gpu-a   -",
+    ]  # fmt: skip

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from simulator.reports.holdings_page import holdings_page
 from simulator.reports.replay_page import replay_page
 from tests.reports.browser import CHROMIUM, Page, browser
+from tests.reports.test_holdings import CHANGES, HELD
 from tests.reports.test_replay_page import built_in, hostile
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
@@ -52,6 +54,17 @@ def test_a_page_can_be_used_without_error_request_or_mouse(page: Page, tmp_path:
     assert page.evaluate("document.querySelectorAll('#s1r3 .records tbody tr').length") > 40
     page.evaluate("document.getElementById('theme').click()")
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    assert page.problems == []
+
+
+def test_a_page_of_holdings_is_drawn_without_error_or_request(page: Page, tmp_path: Path) -> None:
+    opened(page, tmp_path, holdings_page("Who held g0", "nobody", HELD, CHANGES), width=400)
+
+    assert page.evaluate("document.querySelectorAll('.device .bar').length") == 2
+    assert page.evaluate("document.querySelector('.axis .at').textContent") == (
+        "2026-11-30T12:00:00Z"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") is True
     assert page.problems == []
 
 
