@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = (*PACKAGES, "tests")
 GENERATED = ROOT / "simulator" / "protocol"
 RECORDED = ROOT / "tests" / "golden"
-TEXT_SUFFIXES = {"", ".md", ".py", ".sh", ".toml", ".txt", ".yaml", ".ini", ".mako"}
+TEXT_SUFFIXES = {
+    "", ".css", ".ini", ".jinja", ".js", ".mako", ".md", ".py", ".sh", ".toml", ".txt", ".yaml",
+}  # fmt: skip
 
 MODULE_LINES_MAX = 400
 TEST_MODULE_LINES_MAX = 600

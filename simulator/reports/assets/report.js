@@ -6,7 +6,7 @@
     "pending": "pending", "running": "running", "waiting": "waiting", "exited": "exited",
     "held": "held", "in use": "use", "unhealthy": "unhealthy", "not listed": "listed",
   };
-  const ROW = 22, DEVICE_ROW = 26, TOP = 3, LABEL_FROM = 30, CUT_AT = 0.75, BESIDE = 14, FLAG_ROW = 21, FLAG_ROWS = 8, COLORS = 8;
+  const ROW = 22, DEVICE_ROW = 26, TOP = 3, LABEL_FROM = 30, LETTER = 6.6, CUT_AT = 0.75, BESIDE = 14, FLAG_ROW = 21, FLAG_ROWS = 8, COLORS = 8;
   const GROUP_MAX = 30, GROUP_SHOWN = 20, WIDTH_MAX = 2.2;
   const documents = new Map();
   const drawn = new Map();
@@ -138,6 +138,7 @@
     natural() { return this.data.width + this.names(); }
 
     // Widths in pixels are known only now: the canvas, then the flags and times that need room.
+    // Places are percentages all the same, so that they are right on paper too.
     layout() {
       const box = this.scroll.clientWidth;
       if (!box) return;
@@ -149,8 +150,13 @@
       this.box = box;
       this.canvas.style.width = width + "px";
       const track = width - this.names();
-      for (const [bar, share] of this.bars) {
-        bar.classList.toggle("tiny", track * share / 100 < LABEL_FROM);
+      const px = (share) => track * share / 100;
+      for (const { item, from, to, label, used } of this.bars) {
+        const written = label.length * LETTER + 8;
+        // What is in use is written on that bar, where it would cover what is written here.
+        const covered = used.some((use) =>
+          px(use.to - use.from) >= LABEL_FROM && px(use.from - from) < written);
+        item.classList.toggle("tiny", covered || px(to - from) < LABEL_FROM);
       }
       this.drawFlags(track);
       this.drawAxis(track);
@@ -234,6 +240,7 @@
     lane(kind, name, small, bars, ticks) {
       const track = this.row(kind, name, small);
       const height = kind === "device" ? DEVICE_ROW : ROW;
+      const placed = [];
       let rows = 1;
       for (const [stateText, from, to, labelText, record, row, pod, lasted] of bars) {
         const state = this.text(stateText), label = this.text(labelText);
@@ -245,13 +252,21 @@
         item.style.left = this.share(from) + "%";
         item.style.width = this.share(to) - this.share(from) + "%";
         item.style.top = TOP + row * height + "px";
-        this.bars.push([item, this.share(to) - this.share(from)]);
+        const bar = { item, label, row, state, from: this.share(from), to: this.share(to), used: [] };
+        placed.push(bar);
         rows = Math.max(rows, row + 1);
         const title = name + ": " + state + (label && label !== state ? ", " + label : "");
         const time = this.time(from) + " to " + end
           + (to === null ? "" : " (" + this.text(lasted) + ")");
         this.item(item, track, from, title, time, this.recordText(record));
       }
+      for (const bar of placed) {
+        if (bar.state === "held") {
+          bar.used = placed.filter((use) => use.state === "in use" && use.row === bar.row
+            && use.from >= bar.from && use.from < bar.to);
+        }
+      }
+      this.bars.push(...placed);
       for (const [kindText, at, record] of ticks) {
         const state = this.text(kindText);
         const item = make("button", "tick " + state);
@@ -371,7 +386,7 @@
       this.items[0] = [];
       let rows = 0;
       for (const group of this.flagGroups()) {
-        const label = { step: "", fault: "\u25B2 ", violation: "\u2715 " }[group.kind]
+        const label = { step: "", fault: "\u25B2 ", violation: "\u2715 ", boot: "" }[group.kind]
           + group.labels.join(", ");
         const flag = make("button", "flag " + group.kind, label);
         this.flags.append(flag);
@@ -388,7 +403,7 @@
           row = FLAG_ROWS;
         }
         rows = Math.max(rows, row + 1);
-        flag.style.left = (row < FLAG_ROWS ? left : at - 4) + "px";
+        flag.style.left = 100 * (row < FLAG_ROWS ? left : at - 4) / width + "%";
         flag.style.top = row * FLAG_ROW + "px";
         const texts = group.records.map((record) => this.recordText(record)).join("\n");
         flag.type = "button";
@@ -428,10 +443,8 @@
         const left = centered ? at - own / 2 : Math.min(at, width - own);
         if (!fits(row, left, left + own)) {
           label.remove();
-        } else if (!centered) {
-          label.style.left = left + "px";
         } else {
-          label.style.left = at + "px";
+          label.style.left = 100 * (centered ? at : left) / width + "%";
         }
       };
       const x = (stop) => width * this.share(stop) / 100;
