@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 from typing_extensions import override
 
 from scenarios.fields import GoDuration, KubeletVersion, Model, Name
@@ -13,7 +13,14 @@ from simulator.core.instants import Duration
 from simulator.engine import actions
 from simulator.engine.disk import Loss
 
-DurabilityEffect = Literal["write", "fsync", "rename", "dirFsync", "commit"]
+EffectName = Literal[
+    "read", "write", "fsync", "rename", "dirFsync", "load", "commit",
+    "allocate", "preferredAllocation", "preStart", "register", "listAndWatch", "statusPatch",
+]  # fmt: skip
+"""What a node does that can be broken: steps of a file, transactions, and calls."""
+
+EFFECTS_MAX: Final = 1_000_000
+"""Effects of one kind that can be counted."""
 
 
 class NodeAction(ActionModel):
@@ -57,12 +64,30 @@ class RestartKubelet(Downtime):
         return actions.RestartKubelet(surroundings.node(self.node_name), self.downtime)
 
 
+class FaultPoint(Model):
+    """The effect at which something breaks."""
+
+    op: EffectName
+    """The kind of effect: a step of a file, a transaction's boundary, or a call."""
+    nth: Annotated[int, Field(ge=1, le=EFFECTS_MAX)] = 1
+    """Which one of this kind that begins after the step."""
+    phase: Literal["before", "after"] = "after"
+    """On which side of the effect."""
+
+
 class CrashKubelet(Downtime):
     """The kubelet dies in the middle of what it does, and is started again."""
 
+    when: FaultPoint | None = None
+    """At which effect; left out: now."""
+
     @override
     def engine_action(self, surroundings: Surroundings) -> actions.Action:
-        return actions.CrashKubelet(surroundings.node(self.node_name), self.downtime)
+        node = surroundings.node(self.node_name)
+        if self.when is None:
+            return actions.CrashKubelet(node, self.downtime)
+        side = actions.When(self.when.phase)
+        return actions.CrashKubelet(node, self.downtime, self.when.op, side, self.when.nth)
 
 
 class UpgradeKubelet(Downtime):
@@ -96,15 +121,6 @@ class RecreateNode(Downtime):
         return actions.RecreateNode(surroundings.node(self.node_name), self.downtime)
 
 
-class FaultPoint(Model):
-    """The effect at which something breaks."""
-
-    op: DurabilityEffect
-    """The next effect of this kind."""
-    phase: Literal["before", "after"] = "after"
-    """On which side of the effect."""
-
-
 class PowerCut(Downtime):
     """The node loses power and with it what its disk had not made durable; then as a reboot."""
 
@@ -120,7 +136,25 @@ class PowerCut(Downtime):
         if self.when is None:
             return actions.PowerCut(node, self.downtime, loss=loss)
         side = actions.When(self.when.phase)
-        return actions.PowerCut(node, self.downtime, self.when.op, side, loss)
+        return actions.PowerCut(
+            node, self.downtime, self.when.op, side, loss=loss, nth=self.when.nth
+        )
+
+
+class FailEffect(NodeAction):
+    """An effect of the node fails, and nothing of it has happened."""
+
+    op: EffectName
+    """The kind of effect: a step of a file, a transaction's boundary, or a call."""
+    nth: Annotated[int, Field(ge=1, le=EFFECTS_MAX)] = 1
+    """Which one of this kind that begins after the step."""
+    message: str = "input/output error"
+    """The error text."""
+
+    @override
+    def engine_action(self, surroundings: Surroundings) -> actions.Action:
+        node = surroundings.node(self.node_name)
+        return actions.FailEffect(node, self.op, self.message, self.nth)
 
 
 class CheckpointFile(NodeAction):

@@ -58,6 +58,8 @@ class Step(Model):
     """Replace a node by a blank one."""
     power_cut: node_steps.PowerCut | None = None
     """Cut a node's power."""
+    fail_effect: node_steps.FailEffect | None = None
+    """Let an effect of a node fail."""
     checkpoint_file: node_steps.CheckpointFile | None = None
     """Damage the checkpoint file."""
     database_file: node_steps.DatabaseFile | None = None

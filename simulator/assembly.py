@@ -2,29 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from simulator.core.transitions import NodeName
-from simulator.engine.simulation import Simulation
+from simulator.engine.cluster import Keeping
+from simulator.engine.faults import Fault
+from simulator.engine.simulation import Simulation, Watching
 from simulator.engine.spec import SimulationSpec
 from simulator.ports import Durability, Store
 from store import maintenance
+from store.memory_store import MemoryStore
 from store.sql_store import SqlStore
 
 
 @contextmanager
-def simulated(spec: SimulationSpec) -> Iterator[Simulation]:
+def simulated(
+    spec: SimulationSpec,
+    *,
+    faults: Sequence[Fault] = (),
+    watching: Watching = Watching(),
+    keeping: Keeping = Keeping(),
+) -> Iterator[Simulation]:
     """Build a simulated cluster; its databases are real ones in SQLite, each in memory.
 
     What a database costs and what a power cut takes of it comes from the engine's model; SQLite
     itself decides what is stored and who may hold a device.
+
+    Args:
+        spec: What it starts from.
+        faults: What goes wrong at which effect.
+        watching: What is kept beside the records.
+        keeping: How state is kept, where that is not simply as the spec says; an ideal store is
+            nothing but memory.
     """
-    simulation = Simulation(spec, store_factory=_database_in_memory)
+    simulation = Simulation(
+        spec,
+        store_factory=_memory if keeping.ideal else _database_in_memory,
+        faults=faults,
+        watching=watching,
+        keeping=keeping,
+    )
     try:
         yield simulation
     finally:
         simulation.close()
+
+
+def _memory(node: NodeName) -> Store:
+    del node
+    return MemoryStore()
 
 
 def _database_in_memory(node: NodeName) -> Store:

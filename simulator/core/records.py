@@ -321,6 +321,7 @@ INVARIANTS: Final = MappingProxyType(
         "I4": "nobody is shown a device for a pod that never had it",
         "I5": "devices are freed only after their container has ended",
         "acknowledged": "an acknowledged binding is not lost",
+        "failed write": "after a failed write, nothing is held that is not in the durable state",
         "held equals bindings": "the devices that count as held are those of the bindings",
         "held equals rows": "the device manager and its database hold the same",
         "nothing reserved at rest": "no reservation outlives its admission (transactional)",

@@ -124,10 +124,19 @@ class RestartKubelet:
 
 @dataclass(frozen=True, slots=True)
 class CrashKubelet:
-    """The kubelet dies in the middle of whatever it does; it is started `downtime` later."""
+    """The kubelet dies in the middle of whatever it does; it is started `downtime` later.
+
+    Attributes:
+        effect: None for now; else the effect (`write`, `commit`, `allocate`, …) at which it dies.
+        when: Before or after that effect.
+        nth: At which one of those that begin from now on.
+    """
 
     node: NodeName
     downtime: Duration = Duration(0)
+    effect: str | None = None
+    when: When = When.AFTER
+    nth: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +172,11 @@ class PowerCut:
     """The node loses power: volatile disk content may be lost; then as a reboot.
 
     Attributes:
-        effect: None for now; else the effect (`write`, `fsync`, `rename`, `dirFsync`, `commit`) at
-            whose next occurrence the power goes.
+        effect: None for now; else the effect (`write`, `fsync`, `rename`, `dirFsync`, `commit`, …)
+            at which the power goes.
         when: Before or after that effect.
         loss: What it takes of what was not durable.
+        nth: At which one of those that begin from now on.
     """
 
     node: NodeName
@@ -174,6 +184,23 @@ class PowerCut:
     effect: str | None = None
     when: When = When.AFTER
     loss: Loss = Loss.ALL
+    nth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FailEffect:
+    """An effect of the node fails with an error, and nothing of it has happened.
+
+    Attributes:
+        effect: `read`, `write`, `commit`, …
+        message: The error text.
+        nth: Which one of those that begin from now on.
+    """
+
+    node: NodeName
+    effect: str
+    message: str
+    nth: int = 1
 
 
 class FileAction(Enum):
@@ -252,6 +279,7 @@ Action = (
     | RebootNode
     | RecreateNode
     | PowerCut
+    | FailEffect
     | CheckpointFile
     | DatabaseFile
     | DiskFull

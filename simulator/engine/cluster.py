@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from simulator.core.behavior import Behavior
+from simulator.core.persistence.protocol import Persistence
 from simulator.core.records import Record
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
@@ -12,6 +14,22 @@ from simulator.engine.faults import EffectLog
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.streams import RandomStreams
 from simulator.engine.timeline import Timeline
+
+Strategy = Callable[[Behavior], Persistence]
+"""Makes the persistence of one kubelet process of a version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How state is kept, where that is not simply as the spec says.
+
+    Attributes:
+        ideal: Whether nothing ever befalls a database: what every persistence is measured by.
+        strategy: Makes the persistence of a kubelet; None for that of the spec's name.
+    """
+
+    ideal: bool = False
+    strategy: Strategy | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +40,7 @@ class Cluster:
         run: The run's choices.
         emit: Stamps and keeps a record.
         touch: Says that something changed on a node of which there is no record.
+        strategy: Makes the persistence of one kubelet; None for that of the run's name.
     """
 
     run: SimulationSpec
@@ -31,3 +50,4 @@ class Cluster:
     effects: EffectLog
     emit: Callable[[NodeName, Record], None]
     touch: Callable[[NodeName], None]
+    strategy: Strategy | None = None

@@ -58,6 +58,7 @@ class Database:
         store: The open store.
         reopen: Opens a new and empty store in its place.
         durability: What a power cut may take.
+        ideal: Whether nothing ever befalls it: what every persistence is measured by.
 
     Attributes:
         shared: Whether several nodes use it; then it is on none of them, and what befalls a node
@@ -73,7 +74,10 @@ class Database:
         store: Store,
         reopen: StoreOpener,
         durability: Durability,
+        *,
+        ideal: bool = False,
     ) -> None:
+        self._ideal = ideal
         self.shared = False
         self.full = False
         self.added_fsync = Duration(0)
@@ -126,7 +130,7 @@ class Database:
 
     def break_down(self, damage: str) -> None:
         """Damage the database, or repair it with an empty text."""
-        self._damage = damage
+        self._damage = "" if self._ideal else damage
 
     def replace(self) -> None:
         """Put a new, empty database in place, as a recreated node has."""
@@ -141,7 +145,7 @@ class Database:
 
     def cut_power(self, loss: Loss, chance: random.Random) -> None:
         """Lose what the durability class does not promise."""
-        if self.shared or self._durability is Durability.FULL or loss is Loss.NONE:
+        if self._ideal or self.shared or self._durability is Durability.FULL or loss is Loss.NONE:
             return
         oldest = self._timeline.now() - SYNC_PERIOD
         synced = sum(at <= oldest for at, _ in self._history)
@@ -172,7 +176,7 @@ class Database:
             self._busy = False
 
     def _commit(self, batch: Sequence[_Pending]) -> list[StoreReply]:
-        failure = self._damage or (FULL if self.full else "")
+        failure = self._damage or (FULL if self.full and not self._ideal else "")
         if not failure:
             transitions = tuple(each for pending in batch for each in pending.transitions)
             try:

@@ -65,7 +65,8 @@ class Fault:
         op: The effect; None for any effect.
         node: The node; None for any node.
         target: Name of the file or plugin; empty for any.
-        nth: The occurrence, counted from 1 over the effects that match; None for each of them.
+        nth: The occurrence, counted from 1 over the effects that match and begin from now on; None
+            for each of them.
         number: The ordinal of one effect over the whole run (`Effect.number`), in place of `op`,
             `node`, `target` and `nth`.
         when: Before or after the effect.
@@ -143,25 +144,28 @@ class EffectLog:
 
 
 class _Plan:
-    """A fault and how often its effect has occurred."""
+    """A fault and how often its effect has begun."""
 
     def __init__(self, fault: Fault) -> None:
         self.fault = fault
         self.spent = False
-        self._seen = 0
+        self._number = fault.number
+        self._begun = 0
 
     def is_struck(self, effect: Effect, when: When) -> bool:
+        if self.fault.nth is None and self.fault.number is None:
+            return when is self.fault.when and self._matches(effect)
+        if when is When.BEFORE and self._number is None and self._matches(effect):
+            self._begun += 1
+            if self._begun == self.fault.nth:
+                self._number = effect.number
+        self.spent = when is self.fault.when and effect.number == self._number
+        return self.spent
+
+    def _matches(self, effect: Effect) -> bool:
         fault = self.fault
-        if fault.number is not None:
-            self.spent = when is fault.when and effect.number == fault.number
-            return self.spent
-        if (
-            when is not fault.when
-            or fault.op not in {None, effect.op}
-            or fault.node not in {None, effect.node}
-            or fault.target not in {"", effect.target}
-        ):
-            return False
-        self._seen += 1
-        self.spent = self._seen == fault.nth
-        return self.spent or fault.nth is None
+        return (
+            fault.op in {None, effect.op}
+            and fault.node in {None, effect.node}
+            and fault.target in {"", effect.target}
+        )

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from simulator.core.behavior import Behavior
 from simulator.core.choices import Choices
 from simulator.core.instants import Duration
+from simulator.core.persistence.protocol import Persistence
 from simulator.core.records import Record
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
@@ -57,6 +59,7 @@ class Host:
         run: The whole run's choices.
         touch: Says that something changed of which there is no record.
         database: None unless the persistence keeps its state there.
+        strategy: Makes the persistence of a kubelet; None for that of the run's name.
     """
 
     name: NodeName
@@ -72,3 +75,4 @@ class Host:
     injector: Injector
     choices: Choices
     machine: Machine
+    strategy: Callable[[Behavior], Persistence] | None = None

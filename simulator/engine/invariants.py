@@ -3,8 +3,9 @@
 Invariants of the persistence designs (3.4): I1 no device in two live containers; I2 the devices of
 a live container never change; I3 every running device container is in the durable state; I4 no
 observer reads an id that was never true; I5 devices are freed only after the container's end. Of
-Rebind's own promises: held equals rows, a refused admission holds nothing (under transactional
-reservations), an acknowledged binding is not lost.
+Rebind's own promises: held equals rows, nothing is held in memory alone after a failed write, a
+refused admission holds nothing (under transactional reservations), an acknowledged binding is not
+lost.
 
 A violation is reported once, when it begins. Those that follow from the kubelet's own decisions,
 whatever the persistence (S5.10, S6.5), say so.
@@ -21,8 +22,10 @@ from simulator.core.records import (
     AdmissionDecided,
     DevicesReleased,
     InvariantViolated,
+    KubeletStarted,
     PodDeleted,
     Record,
+    StateWritten,
 )
 from simulator.core.resources import ResourceName
 from simulator.engine.authority import HolderKey
@@ -44,6 +47,7 @@ class NodeInvariants:
         self._once_admitted: set[PodUid] = set()
         self._acknowledged: dict[HolderKey, tuple[DeviceId, ...]] = {}
         self._replacements = 0
+        self._write_failed = False
 
     def note(self, record: Record) -> None:
         """Take a record of this node into account."""
@@ -53,6 +57,10 @@ class NodeInvariants:
             self._released(record)
         elif isinstance(record, PodDeleted):
             self._forget({record.pod})
+        elif isinstance(record, StateWritten):
+            self._write_failed = bool(record.error)
+        elif isinstance(record, KubeletStarted):
+            self._write_failed = False
 
     def begun(self) -> list[InvariantViolated]:
         """Return the violations that began since the last call."""
@@ -65,6 +73,7 @@ class NodeInvariants:
                 found += [
                     *kubelet.manager.violations(),
                     *self._rows(kubelet),
+                    *self._ahead(kubelet),
                     *self._refused(kubelet),
                 ]
         keys = {(each.invariant, each.detail) for each in found}
@@ -182,6 +191,19 @@ class NodeInvariants:
                     f"the database {rows.get(key, ())}"
                 )
                 yield InvariantViolated("held equals rows", detail)
+
+    def _ahead(self, kubelet: Kubelet) -> Iterator[InvariantViolated]:
+        """A write that fails refuses a pod, and memory keeps what the pod was to have (S3.15)."""
+        node = self._node
+        if not self._write_failed or not node.authority.answers(node.behavior):
+            return
+        durable = node.authority.ids(node.behavior)
+        for each in kubelet.manager.snapshot().bindings:
+            key = (each.pod, each.container, each.resource)
+            if durable.get(key, ()) != device_ids(each.devices):
+                ids = ", ".join(device_ids(each.devices))
+                detail = f"{'/'.join(key)}: the device manager holds {ids}, no state on disk does"
+                yield InvariantViolated("failed write", detail)
 
     def _refused(self, kubelet: Kubelet) -> Iterator[InvariantViolated]:
         if self._node.reservations is not Reservations.TRANSACTIONAL:

@@ -53,6 +53,8 @@ def start_error(host: Host) -> str:
 
 
 def _persistence(host: Host, behavior: Behavior) -> Persistence:
+    if host.strategy is not None:
+        return host.strategy(behavior)
     return DatabasePersistence() if host.database else CheckpointPersistence(behavior)
 
 

@@ -90,6 +90,7 @@ class Node:
             injector=Injector(spec.name, timeline, cluster.effects, self),
             choices=_choices(run.choice, spec.name, cluster.streams),
             machine=self,
+            strategy=cluster.strategy,
         )
         self.authority = Authority(spec.name, self.storage.disk, database)
         self.reservations = reservations_of(run)
@@ -124,6 +125,11 @@ class Node:
     def boots(self) -> int:
         """How often the machine went down."""
         return self._boots
+
+    @property
+    def stops(self) -> int:
+        """How often a kubelet was stopped, or was to be."""
+        return self._starts
 
     @property
     def runtime(self) -> Runtime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from simulator.core.instants import Instant, after
 from simulator.core.transitions import NodeName
@@ -139,14 +140,15 @@ class Performer:
         | actions.UpgradeKubelet
         | actions.RebootNode
         | actions.RecreateNode
-        | actions.PowerCut,
+        | actions.PowerCut
+        | actions.FailEffect,
         node: Node,
     ) -> Completed:
         match action:
             case actions.RestartKubelet(_, downtime):
                 node.restart_kubelet(downtime)
-            case actions.CrashKubelet(_, downtime):
-                node.crash_kubelet(downtime)
+            case actions.CrashKubelet():
+                return self._crash(node, action)
             case actions.UpgradeKubelet(_, version, downtime):
                 node.restart_kubelet(downtime, behavior=self._behaviors(version))
             case actions.RebootNode(_, downtime):
@@ -155,6 +157,9 @@ class Performer:
                 node.recreate(downtime)
             case actions.PowerCut():
                 return self._cut_power(node, action)
+            case actions.FailEffect(_, effect, message, nth):
+                self._plan(node, effect, Fault(FaultKind.ERROR, message=message, nth=nth))
+                return at_once
         return lambda: node.settled
 
     def _perform_on_disk(
@@ -239,17 +244,21 @@ class Performer:
         if action.effect is None:
             node.cut_power(action.downtime, action.loss)
         else:
-            self._effects.add(
-                Fault(
-                    FaultKind.POWER_CUT,
-                    Op(action.effect),
-                    node=node.name,
-                    when=action.when,
-                    duration=action.downtime,
-                    loss=action.loss,
-                )
-            )
+            fault = Fault(FaultKind.POWER_CUT, duration=action.downtime, loss=action.loss)
+            self._plan(node, action.effect, replace(fault, when=action.when, nth=action.nth))
         return lambda: node.boots > boots and node.settled
+
+    def _crash(self, node: Node, action: actions.CrashKubelet) -> Completed:
+        stops = node.stops
+        if action.effect is None:
+            node.crash_kubelet(action.downtime)
+        else:
+            fault = Fault(FaultKind.CRASH, duration=action.downtime)
+            self._plan(node, action.effect, replace(fault, when=action.when, nth=action.nth))
+        return lambda: node.stops > stops and node.settled
+
+    def _plan(self, node: Node, effect: str, fault: Fault) -> None:
+        self._effects.add(replace(fault, op=Op(effect), node=node.name))
 
     def _pod(self, name: str) -> ApiPod:
         pod = self._api.pod_named(name)

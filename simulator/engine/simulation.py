@@ -14,7 +14,7 @@ from simulator.core.records import Record, Stamped, StepDone
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
 from simulator.engine.api import NO_NODE, ApiPod, ApiServer
-from simulator.engine.cluster import Cluster
+from simulator.engine.cluster import Cluster, Keeping
 from simulator.engine.controllers import Controllers
 from simulator.engine.database import Database
 from simulator.engine.faults import Effect, EffectLog, Fault
@@ -72,6 +72,7 @@ class Simulation:
         store_factory: Called for each node when the persistence keeps a database.
         faults: What goes wrong at which effect.
         watching: What is kept beside the records.
+        keeping: How state is kept, where that is not simply as the spec says.
 
     Attributes:
         records: What has happened so far, in order.
@@ -87,6 +88,7 @@ class Simulation:
         store_factory: StoreFactory,
         faults: Iterable[Fault] = (),
         watching: Watching = Watching(),
+        keeping: Keeping = Keeping(),
     ) -> None:
         check_spec(spec)
         self.records: list[Stamped] = []
@@ -103,6 +105,7 @@ class Simulation:
         self._completed: dict[str, Instant] = {}
         self._api = ApiServer(self._timeline, self._emit)
         self._store_factory = store_factory
+        self._ideal = keeping.ideal
         cluster = Cluster(
             run=spec,
             timeline=self._timeline,
@@ -111,6 +114,7 @@ class Simulation:
             effects=self._effects,
             emit=self._emit,
             touch=self._touch,
+            strategy=keeping.strategy,
         )
         self._nodes = {
             node.name: Node(
@@ -254,6 +258,7 @@ class Simulation:
                 store,
                 lambda: self._store_factory(node),
                 self._spec.durability,
+                ideal=self._ideal,
             )
             database.added_fsync = self._spec.added_fsync
         else:
