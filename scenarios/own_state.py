@@ -21,7 +21,7 @@ from scenarios.node_pods import NodePod, choose_node
 from scenarios.own_devices import plugins_of
 from scenarios.own_pods import known_pod, pod_names, wants_devices
 from scenarios.variants import Persistence
-from scenarios.writing import scenario_text
+from scenarios.writing import scenario_text, written_persistence
 from simulator.config import API_VERSION, DEFAULT_KUBELET_VERSION
 from simulator.core.checkpoint.bindings import BindingsRead, read_bindings
 from simulator.core.checkpoint.recognition import Inspection
@@ -131,7 +131,7 @@ def own_scenario(
         raise ScenarioError(reason)
     spec: dict[str, Plain] = {
         "kubeletVersions": list(versions),
-        "persistence": [_variant(one) for one in persistences],
+        "persistence": [written_persistence(one) for one in persistences],
         "nodes": [
             {
                 "name": node or NODE,
@@ -173,13 +173,6 @@ def _leftover_names(uids: Sequence[PodUid], taken: set[str]) -> dict[PodUid, str
 
 def _numa_nodes(read: BindingsRead) -> int:
     return 1 + max((node for one in read.bindings for node in one.devices), default=-1)
-
-
-def _variant(persistence: Persistence) -> Plain:
-    if not persistence.options:
-        return persistence.name
-    options: dict[str, Plain] = dict(persistence.options)
-    return {persistence.name: options}
 
 
 def _document(

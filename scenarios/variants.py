@@ -17,6 +17,10 @@ OPTIONS: Final[dict[str, tuple[str, ...]]] = {
 """The strategies of this release and the options of each; all options are booleans."""
 
 
+ADDS_NOTHING: Final = ("database",)
+"""Strategies that promise to add nothing to what the kubelet itself breaks, whatever befalls it."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Persistence:
     """One strategy with its options.

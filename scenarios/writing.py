@@ -9,6 +9,7 @@ import yaml
 from typing_extensions import override
 
 from scenarios.documents import Plain, resolve
+from scenarios.variants import Persistence
 
 WIDTH: Final = 100
 """Lines are not longer than this, as far as YAML can break them."""
@@ -62,3 +63,11 @@ def scenario_text(documents: Sequence[Plain]) -> str:
         explicit_start=len(documents) > 1,
     )
     return text
+
+
+def written_persistence(persistence: Persistence) -> Plain:
+    """Return a persistence as a scenario writes it."""
+    if not persistence.options:
+        return persistence.name
+    options: dict[str, Plain] = dict(persistence.options)
+    return {persistence.name: options}

@@ -39,6 +39,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "diagnose": "simulator.cli.diagnose:diagnose",
         "doctor": "simulator.cli.doctor:doctor",
         "explain": "simulator.cli.explain:explain",
+        "explore": "simulator.cli.explore:explore",
         "get": "simulator.cli.get:get",
         "history": "simulator.cli.history:history",
         "kubelet-versions": "simulator.cli.kubelet_versions:kubelet_versions",

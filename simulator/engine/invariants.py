@@ -22,12 +22,14 @@ from simulator.core.records import (
     AdmissionDecided,
     DevicesReleased,
     InvariantViolated,
-    KubeletStarted,
+    ManagerStarted,
     PodDeleted,
+    PodPhaseChanged,
     Record,
     StateWritten,
 )
 from simulator.core.resources import ResourceName
+from simulator.engine.api import TERMINAL_PHASES
 from simulator.engine.authority import HolderKey
 from simulator.engine.kubelet import Kubelet
 from simulator.engine.local_pods import Stage
@@ -45,6 +47,7 @@ class NodeInvariants:
         self._standing: set[tuple[str, str]] = set()
         self._freed_early: list[InvariantViolated] = []
         self._once_admitted: set[PodUid] = set()
+        self._restored: set[PodUid] = set()
         self._acknowledged: dict[HolderKey, tuple[DeviceId, ...]] = {}
         self._replacements = 0
         self._write_failed = False
@@ -59,8 +62,10 @@ class NodeInvariants:
             self._forget({record.pod})
         elif isinstance(record, StateWritten):
             self._write_failed = bool(record.error)
-        elif isinstance(record, KubeletStarted):
-            self._write_failed = False
+        elif isinstance(record, ManagerStarted):
+            self._started()
+        elif isinstance(record, PodPhaseChanged) and record.phase in TERMINAL_PHASES:
+            self._forget({record.pod})
 
     def begun(self) -> list[InvariantViolated]:
         """Return the violations that began since the last call."""
@@ -83,12 +88,23 @@ class NodeInvariants:
 
     def _decided(self, record: AdmissionDecided) -> None:
         kubelet = self._node.kubelet
-        if not record.admitted or kubelet is None:
+        if kubelet is None or record.waiting:
+            return
+        if not record.admitted:
+            # What it had is not lost but taken from it, perhaps by a kubelet that dies of it.
+            self._forget({record.pod})
             return
         self._once_admitted.add(record.pod)
         for binding in kubelet.manager.bindings_of(record.pod):
             key = (binding.pod, binding.container, binding.resource)
             self._acknowledged[key] = device_ids(binding.devices)
+
+    def _started(self) -> None:
+        """A pod whose record was restored has it from before, refused or not."""
+        kubelet = self._node.kubelet
+        bindings = kubelet.manager.snapshot().bindings if kubelet is not None else ()
+        self._restored = {binding.pod for binding in bindings}
+        self._write_failed = False
 
     def _released(self, record: DevicesReleased) -> None:
         gone = set(record.pods)
@@ -209,7 +225,8 @@ class NodeInvariants:
         if self._node.reservations is not Reservations.TRANSACTIONAL:
             return
         for local in kubelet.pods:
-            refused = local.stage is Stage.REJECTED and local.uid not in self._once_admitted
+            had_a_record = local.uid in self._once_admitted or local.uid in self._restored
+            refused = local.stage is Stage.REJECTED and not had_a_record
             if refused and kubelet.manager.bindings_of(local.uid):
                 yield InvariantViolated("refused holds nothing", f"{local.uid} holds devices")
 

@@ -86,7 +86,7 @@ class Run:
         *,
         store_factory: Callable[[NodeName], Store] = no_store,
         faults: tuple[Fault, ...] = (),
-        watching: Watching = Watching(),  # noqa: B008 - frozen
+        watching: Watching = Watching(),
     ) -> None:
         self.simulation = Simulation(
             spec, store_factory=store_factory, faults=faults, watching=watching

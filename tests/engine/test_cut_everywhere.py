@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
@@ -17,8 +17,8 @@ from simulator.engine.actions import (
     ReportDevices,
     RestartKubelet,
     StartPlugin,
-    When,
 )
+from simulator.engine.cut_points import cut_points
 from simulator.engine.faults import Fault, FaultKind
 from simulator.engine.simulation import Watching
 from simulator.engine.spec import SimulationSpec
@@ -77,17 +77,15 @@ def played(
 
 
 def cuts(
-    spec: SimulationSpec,
-    factory: Callable[[NodeName], Store],
-    kind: FaultKind,
-    sides: Sequence[When] = tuple(When),
+    spec: SimulationSpec, factory: Callable[[NodeName], Store], kind: FaultKind
 ) -> Iterator[tuple[str, Run]]:
     whole = played(spec, factory)
     assert whole.records(InvariantViolated) == []
-    for effect in whole.simulation.effects:
-        for when in sides:
-            fault = Fault(kind, number=effect.number, when=when, duration=seconds(2))
-            run = played(spec, factory, (fault,))
+    points, _ = cut_points(whole.simulation.effects, first=0)
+    for point in points:
+        if point.kind is kind:
+            effect, when = point.effect, point.when
+            run = played(spec, factory, (point.fault,))
             yield f"{when.value} {effect.op.value} {effect.number}", run
             run.simulation.close()
     whole.simulation.close()
@@ -138,9 +136,9 @@ def test_a_loss_of_power_anywhere_breaks_nothing_under_database() -> None:
     assert added(cuts(cut_spec("database"), sqlite, FaultKind.POWER_CUT)) == {}
 
 
-def test_an_error_of_any_call_breaks_nothing_under_database() -> None:
+def test_an_error_of_any_store_call_breaks_nothing_under_database() -> None:
     """The n-th failure, for every n: nothing acknowledged is lost, nothing refused is held."""
-    runs = cuts(cut_spec("database"), sqlite, FaultKind.ERROR, [When.BEFORE])
+    runs = cuts(cut_spec("database"), sqlite, FaultKind.ERROR)
 
     assert added(runs) == {}
 
@@ -150,7 +148,7 @@ def test_an_error_under_checkpoint_loses_a_file_or_leaves_memory_ahead_of_it() -
 
     S3.15: a write that fails refuses a pod, and memory keeps what the pod was to have.
     """
-    runs = cuts(cut_spec("checkpoint"), no_store, FaultKind.ERROR, [When.BEFORE])
+    runs = cuts(cut_spec("checkpoint"), no_store, FaultKind.ERROR)
     found = added(runs)
 
     by_effect: dict[str, set[str]] = {}
