@@ -1,0 +1,27 @@
+"""Switches that only the wire, the API or a limiter can show, and which issue will (details 6)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+LIVE_NODE: Final = "issue 4, the live node"
+API: Final = "issue 5, API-backed state and the benchmark"
+
+OWED: Final = {
+    "register_asynchronous": LIVE_NODE,
+    "watched_plugins_retried": LIVE_NODE,
+    "registration_health_needs_start": LIVE_NODE,
+    "rejections_counted": LIVE_NODE,
+    "pod_resources_versions": LIVE_NODE,
+    "pod_resources_releases": LIVE_NODE,
+    "pod_resources_allocatable_served": LIVE_NODE,
+    "pod_resources_entry_per_device": LIVE_NODE,
+    "pod_resources_rate_limited": LIVE_NODE,
+    "pod_resources_sidecars_listed": LIVE_NODE,
+    "pod_resources_active_pods_only": LIVE_NODE,
+    "pod_resources_get_served": LIVE_NODE,
+    "api_qps": API,
+    "api_burst": API,
+    "event_qps": API,
+    "event_burst": API,
+}
