@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from simulator.core.behavior import Behavior
 from simulator.core.kubelet_version import KubeletVersion
-from simulator.core.switches import NEWEST, OLDEST, SWITCHES, behavior_for
+from simulator.core.switches import NEWEST, OLDEST, behavior_for, changed_releases
 
 V = TypeVar("V", bound=Hashable)
 
@@ -59,8 +59,7 @@ def _beginning(version: KubeletVersion) -> str:
 @cache
 def turning_points() -> tuple[tuple[KubeletVersion, Behavior], ...]:
     """Return the first release of every minor version and all at which a row changes, in order."""
-    changes = [change for switch in SWITCHES for change in switch.changes]
-    named = [version for change in changes for version in (change.since, *change.backports)]
+    named = changed_releases()
     newest = max((version.minor for version in named), default=NEWEST.minor)
     firsts = [
         KubeletVersion(minor, 0) for minor in range(OLDEST.minor, max(newest, NEWEST.minor) + 1)

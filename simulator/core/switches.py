@@ -88,14 +88,17 @@ def profile_of(behavior: Behavior) -> str:
 
 
 @cache
+def changed_releases() -> tuple[KubeletVersion, ...]:
+    """Return the releases at which a switch changes, back-ports included, in order."""
+    changes = [change for switch in SWITCHES for change in switch.changes]
+    return tuple(sorted({one for change in changes for one in (change.since, *change.backports)}))
+
+
+@cache
 def profiles() -> Mapping[tuple[object, ...], str]:
     """Return the profiles: the values of all switches, to the first release that has them."""
-    releases = {OLDEST}
-    for switch in SWITCHES:
-        for change in switch.changes:
-            releases |= {change.since, *change.backports}
     found: dict[tuple[object, ...], str] = {}
-    for release in sorted(releases):
+    for release in (OLDEST, *changed_releases()):
         found.setdefault(_key(_column(release)), str(release))
     return MappingProxyType(found)
 
