@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from simulator.core.behavior import Behavior
 from simulator.core.kubelet_version import parse_version
 from simulator.core.switch_rows.row import Switch
 from simulator.core.switches import AREAS, NEWEST, TRUST_CHECKPOINT
 from simulator.reports.switch_words import NEVER, SwitchChange, all_changes
+
+_MESSAGES: Final = frozenset({"message", "event"})
+"""Keys of facts that are texts for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,11 @@ class DifferentRow:
     title: str
     facts: tuple[DifferentFact, ...]
 
+    @property
+    def only_words(self) -> bool:
+        """Whether nothing differs but the words of a message."""
+        return all(fact.key in _MESSAGES and fact.first and fact.second for fact in self.facts)
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedScenario:
@@ -52,6 +61,11 @@ class ComparedScenario:
     rows: tuple[DifferentRow, ...]
     row_count: int
     records_differ: bool
+
+    @property
+    def outcomes(self) -> tuple[DifferentRow, ...]:
+        """The rows that differ in more than words."""
+        return tuple(row for row in self.rows if not row.only_words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,10 +85,10 @@ def _source(change: SwitchChange) -> str:
 
 
 def _print_scenarios(console: Console, scenarios: Sequence[ComparedScenario]) -> None:
-    different = [one for one in scenarios if one.rows]
+    different = [one for one in scenarios if one.outcomes]
+    worded = [one for one in scenarios if one.rows and not one.outcomes]
     only_records = sum(one.records_differ and not one.rows for one in scenarios)
-    verb = "comes" if len(different) == 1 else "come"
-    title = f"{len(different)} of {counted(len(scenarios), 'scenario')} {verb} out differently"
+    title = f"{_come_out(len(different), len(scenarios), 'scenario')} differently"
     if only_records:
         title += f"; {only_records} more only in how the kubelet got there"
     console.print()
@@ -97,16 +97,25 @@ def _print_scenarios(console: Console, scenarios: Sequence[ComparedScenario]) ->
         more = len(one.rows) - 1
         name = Text(one.name, style="cyan")
         console.print(name.append(f" and {counted(more, 'row')} more" if more else "", "dim"))
-        _print_line(console, _row_words(one.rows[0]))
+        _print_line(console, _row_words(one.outcomes[0]))
+    if worded:
+        console.print()
+        title = f"{len(worded)} more only in the words of a message"
+        console.print(Text(title, style="bold"))
+        names = ", ".join(one.name for one in worded)
+        console.print(Padding(Text(names, style="cyan"), (0, 0, 0, _INDENT)))
 
 
 def _print_own(console: Console, own: ComparedScenario) -> None:
-    verb = "comes" if len(own.rows) == 1 else "come"
-    title = f"{len(own.rows)} of {counted(own.row_count, 'pod')} {verb} out differently"
+    count = _come_out(len(own.rows), own.row_count, "pod")
     console.print()
-    console.print(Text(f"Your node. {own.description} {title}", style="bold"))
+    console.print(Text(f"Your node. {own.description} {count} differently", style="bold"))
     for row in own.rows:
         _print_line(console, _row_words(row))
+
+
+def _come_out(some: int, of_all: int, noun: str) -> str:
+    return f"{some} of {counted(of_all, noun)} {'comes' if some == 1 else 'come'} out"
 
 
 def _print_line(console: Console, words: str) -> None:
@@ -173,7 +182,8 @@ def _scenario(one: ComparedScenario) -> Json:
     return {
         "scenario": one.name,
         "description": one.description,
-        "differs": bool(one.rows),
+        "differs": bool(one.outcomes),
+        "messagesDiffer": any(row.only_words for row in one.rows),
         "recordsDiffer": one.records_differ,
         "expectations": one.row_count,
         "rows": [

@@ -51,6 +51,18 @@ def test_a_difference_names_the_row_and_what_each_version_shows() -> None:
     assert {"key": "reason", "observed": ["", "UnexpectedAdmissionError"]} in rows[0]["facts"]
 
 
+def test_other_words_for_the_same_outcome_are_told_apart() -> None:
+    """S5.9: from 1.25 to 1.26 the message of a rejected pod begins otherwise; it fails in both."""
+    document = compared("1.25.14", "1.26.9")
+    [failed] = [
+        one for one in document["scenarios"] if one["scenario"] == "preferred-allocation-fails"
+    ]
+    finished = rebind("compare-versions", "1.25.14", "1.26.9")
+
+    assert (failed["differs"], failed["messagesDiffer"]) == (False, True)
+    assert "more only in the words of a message\n" in finished.stdout
+
+
 def test_versions_that_behave_alike_are_not_even_run() -> None:
     finished = rebind("compare-versions", "1.24.0", "v1.24.9+k3s1")
 
