@@ -9,16 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from scenarios.loading import LoadedScenario
 from scenarios.matrix import Combination, Narrowing
 from scenarios.replay import StartRun, play
-from scenarios.rows import TableRow, table_rows
+from scenarios.rows import table_rows
 from scenarios.variants import Persistence
+from simulator.core.behavior import Behavior
 from simulator.core.records import KubeletStarted, Stamped
+from simulator.core.switch_rows.row import Switch
+from simulator.core.switches import SWITCHES, behavior_for
 from simulator.errors import ScenarioError
 from simulator.reports.comparison import ComparedScenario, DifferentFact, DifferentRow
 from simulator.reports.results import Cell, Verdict
+
+_WHOLE_RUN: Final = "the whole run"
 
 
 def compare_scenarios(
@@ -32,34 +38,102 @@ def compare_scenarios(
     found = []
     for one in loaded:
         progress()
-        found.append(_compare(one, versions, persistence, start))
+        found.append(_Comparison(one, versions, persistence, start).compared())
     return found
 
 
-def _compare(
-    loaded: LoadedScenario, versions: tuple[str, str], persistence: Persistence, start: StartRun
-) -> ComparedScenario:
-    own = loaded.combinations(Narrowing())
-    runs = [Combination(version, persistence, own[0].readmission) for version in versions]
-    rows, _ = table_rows(loaded.scenario.spec.expect, (*own, *runs))
-    rows = [replace(row, meant=row.meant[len(own) :], late=True) for row in rows]
-    outcomes = [_play(loaded, run, start, rows, index) for index, run in enumerate(runs)]
-    first, second = outcomes
-    different = [
-        DifferentRow(row.title, facts)
-        for row, one, other in zip(rows, first.cells, second.cells, strict=True)
-        if (facts := _different_facts(one, other))
+def with_causes(
+    compared: Sequence[ComparedScenario],
+    loaded: Sequence[LoadedScenario],
+    versions: tuple[str, str],
+    persistence: Persistence,
+    start: StartRun,
+) -> list[ComparedScenario]:
+    """Find which switches make compared scenarios come out differently.
+
+    The first version is run with one switch after the other as the second has it.
+    """
+    return [
+        replace(one, causes=_Comparison(scenario, versions, persistence, start).causes(one))
+        if one.rows
+        else one
+        for one, scenario in zip(compared, loaded, strict=True)
     ]
-    if first.problem != second.problem:
-        whole = DifferentFact("problem", first.problem, second.problem)
-        different = [DifferentRow("the whole run", (whole,))]
-    return ComparedScenario(
-        name=loaded.name,
-        description=loaded.scenario.spec.description,
-        rows=tuple(different),
-        row_count=len(rows),
-        records_differ=bool(different) or first.records != second.records,
-    )
+
+
+class _Comparison:
+    """One scenario in two versions."""
+
+    def __init__(
+        self,
+        loaded: LoadedScenario,
+        versions: tuple[str, str],
+        persistence: Persistence,
+        start: StartRun,
+    ) -> None:
+        own = loaded.combinations(Narrowing())
+        self._loaded = loaded
+        self._versions = versions
+        self._start = start
+        self._runs = [Combination(version, persistence, own[0].readmission) for version in versions]
+        rows, _ = table_rows(loaded.scenario.spec.expect, (*own, *self._runs))
+        self._rows = [replace(row, meant=row.meant[len(own) :], late=True) for row in rows]
+
+    def compared(self) -> ComparedScenario:
+        """Run both versions and return what differs."""
+        first, second = (self._play(index, self._start) for index in range(len(self._runs)))
+        different = self._different(first, second)
+        return ComparedScenario(
+            name=self._loaded.name,
+            description=self._loaded.scenario.spec.description,
+            rows=different,
+            row_count=len(self._rows),
+            records_differ=bool(different) or first.records != second.records,
+        )
+
+    def causes(self, compared: ComparedScenario) -> tuple[Switch, ...]:
+        """Return the switches that change one of the rows that differ, each alone."""
+        titles = {row.title for row in compared.rows}
+        own = self._play(0, self._start)
+        first, second = (behavior_for(version) for version in self._versions)
+        found = []
+        for switch in SWITCHES:
+            value: object = getattr(second, switch.name)
+            if value != getattr(first, switch.name):
+                flipped = self._play(0, self._flipped(switch, value))
+                changed = {row.title for row in self._different(own, flipped)}
+                if not changed.isdisjoint({*titles, _WHOLE_RUN}):
+                    found.append(switch)
+        return tuple(found)
+
+    def _flipped(self, switch: Switch, value: object) -> StartRun:
+        """Return how to start a run in which the first version has another value of a switch."""
+
+        def behaviors(text: str) -> Behavior:
+            behavior = behavior_for(text)
+            if text != self._versions[0]:
+                return behavior
+            changes = {switch.name: value}
+            return replace(behavior, **changes)  # type: ignore[arg-type]  # a value of the table
+
+        return lambda spec: self._start(replace(spec, behaviors=behaviors))
+
+    def _play(self, column: int, start: StartRun) -> _Outcome:
+        try:
+            result, cells = play(self._loaded, self._runs[column], start, self._rows, column)
+        except ScenarioError as error:
+            return _Outcome([Cell(Verdict.NOT_MEANT) for _ in self._rows], problem=error.reason)
+        return _Outcome(cells, _nameless(result.records))
+
+    def _different(self, first: _Outcome, second: _Outcome) -> tuple[DifferentRow, ...]:
+        if first.problem != second.problem:
+            whole = DifferentFact("problem", first.problem, second.problem)
+            return (DifferentRow(_WHOLE_RUN, (whole,)),)
+        return tuple(
+            DifferentRow(row.title, facts)
+            for row, one, other in zip(self._rows, first.cells, second.cells, strict=True)
+            if (facts := _different_facts(one, other))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +149,6 @@ class _Outcome:
     cells: Sequence[Cell]
     records: Sequence[Stamped] = ()
     problem: str = ""
-
-
-def _play(
-    loaded: LoadedScenario,
-    run: Combination,
-    start: StartRun,
-    rows: Sequence[TableRow],
-    column: int,
-) -> _Outcome:
-    try:
-        result, cells = play(loaded, run, start, rows, column)
-    except ScenarioError as error:
-        return _Outcome([Cell(Verdict.NOT_MEANT) for _ in rows], problem=error.reason)
-    return _Outcome(cells, _nameless(result.records))
 
 
 def _different_facts(one: Cell, other: Cell) -> tuple[DifferentFact, ...]:

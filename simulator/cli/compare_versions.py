@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from scenarios.builtin import builtin_names, find_file
-from scenarios.comparing import compare_scenarios
+from scenarios.comparing import compare_scenarios, with_causes
 from scenarios.loading import LoadedScenario, load_scenarios
 from scenarios.own_state import Event, own_scenario
 from scenarios.variants import Persistence, parse_persistence
@@ -27,7 +28,6 @@ from simulator.core.behavior import Behavior
 from simulator.core.switches import SWITCHES, behavior_for
 from simulator.reports.comparison import (
     ComparedScenario,
-    DifferentSwitch,
     VersionComparison,
     different_switches,
 )
@@ -70,6 +70,11 @@ _FILE = FileName(path_type=Path)
     help="Where the kubelet keeps its records.",
 )
 @click.option(
+    "--causes",
+    is_flag=True,
+    help="Find also which switches make built-in scenarios come out differently; takes longer.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Choice(("table", "json", "yaml")),
@@ -87,6 +92,7 @@ def compare_versions(  # noqa: PLR0913 - click hands over every option
     pods: tuple[Path, ...],
     node_name: str | None,
     persistence: Persistence,
+    causes: bool,
     output: str,
 ) -> None:
     """Show what another kubelet version would change.
@@ -94,20 +100,21 @@ def compare_versions(  # noqa: PLR0913 - click hands over every option
     Prints which switches differ, since which release and who says so; which of the built-in
     scenarios come out differently; and with --checkpoint and -f, which of your own pods do so at a
     restart of the kubelet and at a reboot, with the plugins back before the pods are admitted and
-    with the plugins late.
+    with the plugins late, and because of which switches.
     """
     own = _own_scenarios(context, checkpoint, pods, node_name, persistence)
     for behavior in (first, second):
         if behavior.note:
             _LOG.warning(behavior.note)
     switches = different_switches(first, second)
+    runs = _Runs((first.version, second.version), persistence, skipped=not switches)
     comparison = VersionComparison(
         first=first,
         second=second,
         switches=switches,
         switch_count=len(SWITCHES),
-        scenarios=_compared(_builtin(), first, second, persistence, switches),
-        own=_compared(own, first, second, persistence, switches),
+        scenarios=runs.compared(_builtin(), causes=causes),
+        own=runs.compared(own, causes=True),
     )
     if output == "table":
         report = comparison_report(comparison, width=terminal.width(), color=terminal.is_colored())
@@ -139,20 +146,27 @@ def _own_scenarios(
     return [loaded for one in made for loaded in one.loaded]
 
 
-def _compared(
-    loaded: Sequence[LoadedScenario],
-    first: Behavior,
-    second: Behavior,
-    persistence: Persistence,
-    switches: Sequence[DifferentSwitch],
-) -> tuple[ComparedScenario, ...]:
-    """Compare scenarios; those of versions without a difference need not be run."""
-    if not switches:
-        return ()
-    versions = (first.version, second.version)
-    bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
-    with bar:
-        task = bar.add_task("comparing", total=len(loaded))
-        return tuple(
-            compare_scenarios(loaded, versions, persistence, simulated, lambda: bar.advance(task))
-        )
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """How scenarios are run; versions without a difference need no run."""
+
+    versions: tuple[str, str]
+    persistence: Persistence
+    skipped: bool
+
+    def compared(
+        self, loaded: Sequence[LoadedScenario], *, causes: bool
+    ) -> tuple[ComparedScenario, ...]:
+        """Compare scenarios, showing progress on a terminal."""
+        if self.skipped:
+            return ()
+        console = Console(stderr=True)
+        with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
+            task = bar.add_task("comparing", total=len(loaded))
+            compared = compare_scenarios(
+                loaded, self.versions, self.persistence, simulated, lambda: bar.advance(task)
+            )
+            if causes:
+                bar.add_task("finding causes", total=None)
+                compared = with_causes(compared, loaded, self.versions, self.persistence, simulated)
+        return tuple(compared)

@@ -54,6 +54,8 @@ class ComparedScenario:
         rows: Those that differ.
         row_count: How many there are.
         records_differ: Whether anything differs in what happened, the version's name apart.
+        causes: Switches each of which alone, in the first version, makes a row of these come out
+            otherwise; None when that was not looked for.
     """
 
     name: str
@@ -61,6 +63,7 @@ class ComparedScenario:
     rows: tuple[DifferentRow, ...]
     row_count: int
     records_differ: bool
+    causes: tuple[Switch, ...] | None = None
 
     @property
     def outcomes(self) -> tuple[DifferentRow, ...]:

@@ -98,6 +98,7 @@ def _print_scenarios(console: Console, scenarios: Sequence[ComparedScenario]) ->
         name = Text(one.name, style="cyan")
         console.print(name.append(f" and {counted(more, 'row')} more" if more else "", "dim"))
         _print_line(console, _row_words(one.outcomes[0]))
+        _print_causes(console, one)
     if worded:
         console.print()
         title = f"{len(worded)} more only in the words of a message"
@@ -112,6 +113,14 @@ def _print_own(console: Console, own: ComparedScenario) -> None:
     console.print(Text(f"Your node. {own.description} {count} differently", style="bold"))
     for row in own.rows:
         _print_line(console, _row_words(row))
+    _print_causes(console, own)
+
+
+def _print_causes(console: Console, one: ComparedScenario) -> None:
+    if one.rows and one.causes is not None:
+        names = ", ".join(switch_name(switch) for switch in one.causes)
+        text = f"because of {names}" if names else "because of no switch alone"
+        console.print(Padding(Text(text, style="dim"), (0, 0, 0, _INDENT)))
 
 
 def _come_out(some: int, of_all: int, noun: str) -> str:
@@ -185,6 +194,7 @@ def _scenario(one: ComparedScenario) -> Json:
         "differs": bool(one.outcomes),
         "messagesDiffer": any(row.only_words for row in one.rows),
         "recordsDiffer": one.records_differ,
+        "causes": None if one.causes is None else [switch_name(each) for each in one.causes],
         "expectations": one.row_count,
         "rows": [
             {

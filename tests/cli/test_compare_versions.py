@@ -38,6 +38,15 @@ def test_one_fix_is_the_one_switch_between_two_patches() -> None:
     assert {"reboot-pod-before-plugin", "reboot-ids-changed"}.isdisjoint(different)
 
 
+def test_causes_are_the_switches_that_alone_change_what_is_seen() -> None:
+    """PR 126343 is what spares the completed pod (R44), PR 132028 changes no outcome (S8.8)."""
+    document = compared("1.31.0", "1.34.0", "--causes")
+    causes = {one["scenario"]: one["causes"] for one in document["scenarios"] if one["differs"]}
+
+    assert {switch["switch"] for switch in document["switches"]} > {"terminatedPodsReadmitted"}
+    assert causes["completed-pod-readmitted"] == ["terminatedPodsReadmitted"]
+
+
 def test_a_difference_names_the_row_and_what_each_version_shows() -> None:
     document = compared("1.24.0", "1.27.2")
     [reboot] = [
@@ -108,6 +117,7 @@ def test_the_own_pods_that_differ_are_named_for_each_event() -> None:
     assert "The node reboots; the plugins are back only 20s after" in lines[heads[3]]
     assert "pod trainer: phase Running → Failed" in "\n".join(lines[heads[3] :])
     assert "trainer" not in "\n".join(lines[heads[2] : heads[3]])
+    assert lines[-1] == "    because of readmissionHealthCheck"
     assert "note: 1 pod without devices left out" in finished.stderr
 
 
