@@ -16,10 +16,9 @@ from scenarios.matrix import Combination, Narrowing
 from scenarios.replay import StartRun, play
 from scenarios.rows import table_rows
 from scenarios.variants import Persistence
-from simulator.core.behavior import Behavior
 from simulator.core.records import KubeletStarted, Stamped
 from simulator.core.switch_rows.row import Switch
-from simulator.core.switches import SWITCHES, behavior_for
+from simulator.core.switches import SWITCHES, behavior_for, flipped
 from simulator.errors import ScenarioError
 from simulator.reports.comparison import ComparedScenario, DifferentFact, DifferentRow
 from simulator.reports.results import Cell, Verdict
@@ -100,22 +99,15 @@ class _Comparison:
         for switch in SWITCHES:
             value: object = getattr(second, switch.name)
             if value != getattr(first, switch.name):
-                flipped = self._play(0, self._flipped(switch, value))
-                changed = {row.title for row in self._different(own, flipped)}
+                other = self._play(0, self._flipped(switch, value))
+                changed = {row.title for row in self._different(own, other)}
                 if not changed.isdisjoint({*titles, _WHOLE_RUN}):
                     found.append(switch)
         return tuple(found)
 
     def _flipped(self, switch: Switch, value: object) -> StartRun:
         """Return how to start a run in which the first version has another value of a switch."""
-
-        def behaviors(text: str) -> Behavior:
-            behavior = behavior_for(text)
-            if text != self._versions[0]:
-                return behavior
-            changes = {switch.name: value}
-            return replace(behavior, **changes)  # type: ignore[arg-type]  # a value of the table
-
+        behaviors = flipped(self._versions[0], switch.name, value)
         return lambda spec: self._start(replace(spec, behaviors=behaviors))
 
     def _play(self, column: int, start: StartRun) -> _Outcome:

@@ -6,7 +6,7 @@ with the same column share a profile, named by the first release that has it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
@@ -72,6 +72,25 @@ def behavior_for(text: str) -> Behavior:
         )
         raise ConfigError(message)
     return _behavior(version)
+
+
+def flipped(version: str, switch: str, value: object) -> Callable[[str], Behavior]:
+    """Return how versions behave when one of them has another value of a switch.
+
+    Args:
+        version: The one, as it will be asked for.
+        switch: Name of the field of `Behavior`.
+        value: Any value that the switch has somewhere.
+    """
+
+    def behaviors(text: str) -> Behavior:
+        behavior = behavior_for(text)
+        if text != version:
+            return behavior
+        changes = {switch: value}
+        return replace(behavior, **changes)  # type: ignore[arg-type]  # a value of the table
+
+    return behaviors
 
 
 def switch_values(behavior: Behavior) -> dict[str, object]:

@@ -17,7 +17,7 @@ from scenarios.variants import Persistence
 from simulator.assembly import simulated
 from simulator.core.behavior import Behavior
 from simulator.core.instants import Duration
-from simulator.core.switches import TRUST_CHECKPOINT, behavior_for, profiles
+from simulator.core.switches import TRUST_CHECKPOINT, behavior_for, flipped, profiles
 from simulator.engine.simulation import Simulation
 from simulator.engine.spec import SimulationSpec
 
@@ -47,11 +47,7 @@ class Flip:
 
     def behaviors(self, text: str) -> Behavior:
         """Return how a version behaves when this profile is flipped."""
-        behavior = behavior_for(text)
-        if text != self.version:
-            return behavior
-        changes = {self.switch: self.other}
-        return replace(behavior, **changes)  # type: ignore[arg-type]  # a value of the table
+        return flipped(self.version, self.switch, self.other)(text)
 
 
 @cache
