@@ -79,7 +79,7 @@ def untouched_copy(database: Path) -> Iterator[Path]:
                 reason = f"database {database}: it changes all the time; look again later"
                 raise StoreUnavailableError(reason)
         except OSError as error:
-            reason = f"database {database}: {error.strerror}; name a database with --db"
+            reason = f"database {database}: {error.strerror or error}; name a database with --db"
             raise StoreUnavailableError(reason) from error
         yield copy
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ from simulator.core.diagnosis.diagnosis import diagnose as diagnose_pod
 from simulator.core.diagnosis.observed import ObservedPod
 from simulator.core.switches import behavior_for
 
+_LOG = logging.getLogger(__name__)
 _FILE = FileName(path_type=Path, allow_dash=True)
 
 
@@ -87,11 +89,18 @@ def diagnose(  # noqa: PLR0913 - one parameter for each option
     if [pod_file, event_file, *messages].count(STDIN) > 1:
         reason = "stdin (-) can be read once"
         raise click.UsageError(reason, context)
+    if "" in messages:
+        reason = "the message is empty"
+        raise click.UsageError(reason, context)
+    if kubelet_version is not None and kubelet_version.note:
+        _LOG.warning(kubelet_version.note)
     given = read_given(pod_file, event_file, messages)
     subjects: list[ObservedPod | None] = [*given.pods] or [None]
     answers = [
         _answer(pod, given, checkpoint, kubelet_version, max_size=max_size) for pod in subjects
     ]
+    if not any(answer.diagnosis.findings or answer.diagnosis.unknown for answer in answers):
+        click.echo("no message to explain", err=True)
     if output.format == "table":
         for answer in answers:
             show_answer(answer, kubelet_version)

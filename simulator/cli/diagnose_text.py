@@ -63,7 +63,7 @@ def _said_by(message: Message) -> str:
         "status": "The pod's status",
         "scheduling": "The pod's condition PodScheduled",
     }.get(message.source)
-    return f"{subject or f'The {message.source},'} says"
+    return f"{subject or f'The {message.source}'} says"
 
 
 def _show_finding(finding: Finding, kubelet: Behavior | None) -> None:

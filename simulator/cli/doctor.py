@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from simulator.cli.blocks import show_check
 from simulator.cli.checkpoint_files import FileName, max_size_option
-from simulator.cli.checks import Check, Result, ok
+from simulator.cli.checks import Check, Result, ok, warning
 from simulator.cli.doctor_checkpoint import look_at_checkpoint
 from simulator.cli.doctor_database import compare, look_at_database
 from simulator.cli.doctor_folder import NodeFolder, find_folder, folder_checks, nodes_in
@@ -22,6 +24,8 @@ from simulator.core.behavior import Behavior
 from simulator.core.plurals import counted
 from simulator.core.switches import behavior_for
 from simulator.reports.text import printable
+
+_LOG = logging.getLogger(__name__)
 
 
 @click.command(
@@ -68,6 +72,8 @@ def doctor(  # noqa: PLR0913 - one parameter for each option
 
     Exit codes: 0 fine, warnings included; 1 there is a problem; 3 there is nothing to look at.
     """
+    if kubelet_version.note:
+        _LOG.warning(kubelet_version.note)
     folder = _folder(root_dir, node)
     database = look_at_database(db, node)
     if folder is None and not database.exists:
@@ -79,7 +85,8 @@ def doctor(  # noqa: PLR0913 - one parameter for each option
     checks: list[Check] = []
     file = None
     if folder is None:
-        checks.append(ok("folder", f"{root_dir} is no kubelet's folder; only the database is seen"))
+        seen = f"{root_dir} is no kubelet's folder; only the database is seen"
+        checks.append(_absent(context, "root_dir", "folder", seen))
     else:
         checks += folder_checks(folder, kubelet_version)
         file, found = look_at_checkpoint(folder.checkpoint, kubelet_version, max_size=max_size)
@@ -87,12 +94,20 @@ def doctor(  # noqa: PLR0913 - one parameter for each option
     if database.exists:
         checks += database.checks
     else:
-        checks.append(ok("database", f"{db} is not there; only the folder is seen"))
+        seen = f"{db} is not there; only the folder is seen"
+        checks.append(_absent(context, "db", "database", seen))
     if file is not None and database.state is not None:
         checks.append(compare(file, database.state, kubelet_version))
     _show(checks, output)
     if any(check.result is Result.PROBLEM for check in checks):
         context.exit(CHECK_FAILED)
+
+
+def _absent(context: click.Context, option: str, subject: str, seen: str) -> Check:
+    """Return the check of what is not there; it is odd only if it was asked for."""
+    if context.get_parameter_source(option) is ParameterSource.DEFAULT:
+        return ok(subject, seen)
+    return warning(subject, seen, f"name it with --{option.replace('_', '-')}")
 
 
 def _folder(root: Path, node: str | None) -> NodeFolder | None:

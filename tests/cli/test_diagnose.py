@@ -140,6 +140,7 @@ def test_a_kubelet_that_cannot_read_the_file_is_told() -> None:
     [
         ((), 2, "nothing to explain; give --pod FILE, --events FILE or --message TEXT"),
         (("--message", "x", "--checkpoint", CHECKPOINT), 2, "--checkpoint is searched for a pod"),
+        (("--message", ""), 2, "the message is empty"),
         (("--pod", "absent.yaml"), 3, "absent.yaml: No such file or directory"),
         (("--pod", CHECKPOINT), 2, 'the key "kind" is missing'),
         (("--message", "x", "--kubelet-version", "1.9"), 2, "older than 1.10"),
@@ -152,6 +153,19 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], code: int, error: str
     assert error in finished.stderr
     assert finished.stderr.count("\n") == 1
     assert finished.stdout == ""
+
+
+def test_nothing_said_is_told_on_stderr(tmp_path: Path) -> None:
+    path = tmp_path / "events"
+    path.touch()
+    finished = rebind("diagnose", "--events", str(path))
+
+    assert (finished.code, finished.stdout) == (0, "")
+    assert finished.stderr == "no message to explain\n"
+
+
+def test_a_kubelet_of_the_future_is_told_which_it_is_taken_for() -> None:
+    assert "behaves like" in rebind("diagnose", "--pod", POD, "--kubelet-version", "1.99").stderr
 
 
 def test_files_without_pods_binary_and_enormous_ones_are_refused(tmp_path: Path) -> None:

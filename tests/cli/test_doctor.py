@@ -235,6 +235,19 @@ def test_a_database_of_another_schema_names_the_command_that_helps(node: Path) -
     assert "rebind db upgrade --db sqlite:///rebind.db" in finished.stdout
 
 
+def test_a_pipe_in_the_places_of_files_is_no_reason_to_wait(node: Path) -> None:
+    (node / "kubelet" / CHECKPOINT).unlink()
+    os.mkfifo(node / "kubelet" / CHECKPOINT)
+    os.mkfifo(node / "rebind.db")
+    seen = checks()
+
+    assert seen["checkpoint"][0] == "problem"
+    assert seen["database"] == (
+        "problem",
+        "database rebind.db: `rebind.db` is a named pipe; name a database with --db",
+    )
+
+
 @pytest.mark.parametrize("content", [b"", b"no database at all"])
 def test_a_file_that_is_no_database_is_a_problem(node: Path, content: bytes) -> None:
     (node / "rebind.db").write_bytes(content)
@@ -287,7 +300,11 @@ def test_only_a_database_or_only_a_folder_is_enough_and_nothing_is_not(node: Pat
     assert finished.stderr.startswith("error: nothing to look at: kubelet is no kubelet's folder")
     assert finished.stderr.count("\n") == 1
     imported()
-    assert checks()["folder"][1] == "kubelet is no kubelet's folder; only the database is seen"
+    assert checks()["folder"] == (
+        "warning",
+        "kubelet is no kubelet's folder; only the database is seen",
+    )
+    assert rebind("doctor").stdout.startswith("ok       folder: rebind-run is no kubelet's folder")
 
 
 def test_a_postgresql_database_is_looked_at_as_well(node: Path, postgres_url: str) -> None:

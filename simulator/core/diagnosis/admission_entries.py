@@ -15,10 +15,12 @@ from simulator.core.diagnosis.statements import (
     TERMINATED_READMITTED,
     checks_health,
 )
-from simulator.core.diagnosis.texts import NumberBlank, blank, said_by_version
+from simulator.core.diagnosis.texts import NumberBlank, blank, phrase, said_by_version
 from simulator.core.node_resources import admit_by_account
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.refusals import (
+    TOPOLOGY_AFFINITY_ERROR,
+    UNEXPECTED_ADMISSION_ERROR,
     AllocatedTooFew,
     DevicesUnavailable,
     EndpointUnknown,
@@ -160,11 +162,7 @@ UNAVAILABLE: Final = Known(
         "hold theirs until all pods are known, or a failed admission left devices reserved that "
         "nobody holds."
     ),
-    points=(
-        TERMINATED_READMITTED,
-        ACTIVE_AFTER_REFUSAL,
-        OLD_INSTANCE_SEEN,
-    ),
+    points=(TERMINATED_READMITTED, ACTIVE_AFTER_REFUSAL),
     advice=(
         "See who holds the devices: rebind checkpoint show FILE.",
         "Delete this pod, or let its controller replace it.",
@@ -216,7 +214,10 @@ TOPOLOGY_AFFINITY: Final = Known(
     key="topologyAffinity",
     rules=("S13.2", "S7.16"),
     place="the kubelet's topology manager, before devices are chosen",
-    texts=said_by_version(NoTopologyLocality().text),
+    texts=(
+        *said_by_version(NoTopologyLocality().text),
+        phrase(rf"^{TOPOLOGY_AFFINITY_ERROR}$"),
+    ),
     means=(
         "The policy (restricted or single-numa-node) wants all resources of the container, or of "
         "the pod in scope pod, from the best NUMA nodes, and free ones are spread otherwise."
@@ -263,6 +264,22 @@ OUT_OF_RESOURCE: Final = Known(
     reports=("R12", "R11"),
 )
 
+REASON_ALONE: Final = Known(
+    key="reasonAlone",
+    rules=("S13.1", "S13.3"),
+    place="the kubelet, admitting the pod",
+    texts=(phrase(rf"^(?:{UNEXPECTED_ADMISSION_ERROR}|OutOf\S+)$"),),
+    means=(
+        "The kubelet refused the pod. This is the reason's name; why is in the message beside it."
+    ),
+    why=(
+        "UnexpectedAdmissionError stands for any failure to give the pod its resources, OutOf and "
+        "a resource for the node's account of it."
+    ),
+    versions="any version",
+    advice=("Give the message, too: status.message of the pod, or its event.",),
+)
+
 ENTRIES: Final = (
     REQUEST_CHANGED,
     UNREGISTERED,
@@ -273,4 +290,5 @@ ENTRIES: Final = (
     ENDPOINT_UNKNOWN,
     TOPOLOGY_AFFINITY,
     OUT_OF_RESOURCE,
+    REASON_ALONE,
 )

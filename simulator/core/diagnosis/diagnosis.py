@@ -95,8 +95,9 @@ class Diagnosis:
 
     @property
     def is_complete(self) -> bool:
-        """Whether something is known, and every message that matters."""
-        return bool(self.findings) and not any(each.matters for each in self.unknown)
+        """Whether something is known, if anything was said, and every message that matters."""
+        known = bool(self.findings) or not self.unknown
+        return known and not any(each.matters for each in self.unknown)
 
 
 def diagnose(
@@ -155,7 +156,7 @@ def _of_pod(pod: ObservedPod) -> Iterator[Message]:
         yield Message("scheduling", pod.unscheduled)
     for container in pod.containers:
         if container.message and container.state in {"waiting", "terminated"}:
-            source = f"container {container.name}, {container.state}, {container.reason}"
+            source = f"container {container.name} ({container.state}, {container.reason})"
             yield Message(source, container.message, container.reason)
 
 

@@ -1,4 +1,4 @@
-"""What the kubelet says at its start, about its state, and about its node."""
+"""What the kubelet says at its start, and about the file that keeps its state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.core.machine import (
     TopologyPolicy,
     topology_start_error,
 )
-from simulator.core.refusals import CheckpointNotWritten, HeldByOtherPod, StateNotCommitted
+from simulator.core.refusals import CheckpointNotWritten
 from simulator.errors import CorruptCheckpointError
 
 _START: Final = "the kubelet's device manager, reading the checkpoint file at its start"
@@ -204,81 +204,6 @@ NOT_RUNNING: Final = Known(
     reports=("R04", "R36", "R01"),
 )
 
-REBOOTED: Final = Known(
-    key="nodeRebooted",
-    rules=("S5.18", "S5.19"),
-    place="the kubelet, at the first node status after its start",
-    texts=(phrase(r"Node (?P<name>\S+) has been rebooted, boot id: (?P<uid>\S+)"),),
-    means="The machine of node {name} was booted anew; no container of before runs.",
-    why=(
-        "Every pod of the node goes through admission again; those whose plugin has not "
-        "registered by then are refused, or run on devices of before, by version."
-    ),
-    advice=("See what became of the node's pods: rebind diagnose --pod FILE.",),
-    reports=("R03", "R02"),
-)
-
-INSUFFICIENT: Final = Known(
-    key="insufficientResource",
-    rules=("S2.12", "S2.15"),
-    place="the scheduler, looking for a node",
-    texts=(phrase(r"Insufficient (?P<resource>[a-z0-9][-a-z0-9.]*/[A-Za-z0-9][-A-Za-z0-9_.]*)"),),
-    means="No node has enough {resource} allocatable that other pods do not request.",
-    why=(
-        "Pods request all of it, or a plugin is away: then its node keeps the capacity and shows "
-        "0 allocatable."
-    ),
-    versions="any version; it is the scheduler that says it",
-    advice=(
-        (
-            "Compare capacity and allocatable of {resource} on the nodes; where allocatable is 0, "
-            "look at the device plugin's pod, and restart it."
-        ),
-    ),
-    reports=("R16", "R17", "R20", "R21", "R28"),
-)
-
-RATE_LIMITED: Final = Known(
-    key="podResourcesRateLimit",
-    rules=("S8.3",),
-    place="the kubelet's PodResources API",
-    texts=(
-        phrase(r"rejected by rate limit", lambda behavior: behavior.pod_resources_rate_limited),
-    ),
-    means="More than 100 calls a second came in, of all clients together.",
-    why="The limit is shared by every monitoring agent on the node.",
-    advice=("Let the agents ask less often.",),
-)
-
-GET_DISABLED: Final = Known(
-    key="podResourcesGetDisabled",
-    rules=("S8.6",),
-    place="the kubelet's PodResources API",
-    texts=(
-        phrase(
-            r"PodResources API Get method disabled",
-            lambda behavior: not behavior.pod_resources_get_served,
-        ),
-    ),
-    means="This kubelet does not serve Get.",
-    why="The feature gate KubeletPodResourcesGet is off by default.",
-    advice=("Use List, or turn the gate on.",),
-)
-
-HEALTH_DROPPED: Final = Known(
-    key="healthUpdateDropped",
-    rules=("S9.6",),
-    place="the kubelet, publishing a change of a device's health",
-    texts=(
-        phrase(
-            r"device update channel is full", lambda behavior: behavior.resource_health_in_status
-        ),
-    ),
-    means="A change of health was not published in pod statuses; device choices know it.",
-    why="More than 100 updates were waiting.",
-    advice=("Nothing; the status is right again when the pod is synced next.",),
-)
-
 DEVICE_MANAGER_PANIC: Final = Known(
     key="deviceManagerPanic",
     rules=("S3.14", "S7.7", "R107", "R109"),
@@ -311,46 +236,6 @@ DEVICE_MANAGER_PANIC: Final = Known(
     reports=("R107", "R109"),
 )
 
-NOT_COMMITTED: Final = Known(
-    key="stateNotCommitted",
-    rules=("S3.15",),
-    place="Rebind's database, at an admission",
-    texts=said_by_version(StateNotCommitted(blank("message")).text),
-    means="The pod is refused because what it got could not be committed to the database.",
-    why="The database is at fault, not the pod: {message}",
-    versions="no kubelet; Rebind with the database as its state",
-    advice=("See what is wrong: rebind doctor, rebind db check.",),
-    reports=("R50",),
-)
-
-HELD_BY_OTHER: Final = Known(
-    key="heldByOtherPod",
-    rules=("R79",),
-    place="Rebind's database, at an admission",
-    texts=said_by_version(
-        HeldByOtherPod(
-            f"device {blank('name')} of {blank('resource')} is held by pod {blank('uid')}"
-        ).text
-    ),
-    means="Device {name} of {resource} would have got a second holder; pod {uid} holds it.",
-    why="What the device manager remembers differs from the database, which refuses the second.",
-    versions="no kubelet; Rebind with the database as its state",
-    advice=("See who holds it, and since when: rebind history device {name}.",),
-    reports=("R79",),
-)
-
-DATABASE_LOCKED: Final = Known(
-    key="databaseLocked",
-    rules=("R91",),
-    place="SQLite",
-    texts=(phrase(r"database is locked"),),
-    means="Another connection holds the database's write lock.",
-    why="Another process writes, or one process upgrades a read to a write.",
-    versions="no kubelet; programs that keep their state in SQLite",
-    advice=("Let one process write. In Rebind the second writer is refused by name.",),
-    reports=("R91", "R89", "R90"),
-)
-
 ENTRIES: Final = (
     NOT_WRITTEN,
     CORRUPTED,
@@ -360,14 +245,6 @@ ENTRIES: Final = (
     CONTINUED,
     TOO_MANY_NUMA_NODES,
     NOT_RUNNING,
-    REBOOTED,
-    INSUFFICIENT,
-    RATE_LIMITED,
-    GET_DISABLED,
-    HEALTH_DROPPED,
     DEVICE_MANAGER_PANIC,
-    NOT_COMMITTED,
-    HELD_BY_OTHER,
-    DATABASE_LOCKED,
     DISK_FULL,
 )

@@ -16,7 +16,9 @@ from simulator.core.behavior import Behavior
 from simulator.core.diagnosis import (
     admission_entries,
     container_entries,
+    database_entries,
     kubelet_entries,
+    node_entries,
     plugin_entries,
 )
 from simulator.core.diagnosis.known import Known
@@ -29,6 +31,8 @@ CATALOGUE: Final[tuple[Known, ...]] = (
     *container_entries.ENTRIES,
     *plugin_entries.ENTRIES,
     *kubelet_entries.ENTRIES,
+    *node_entries.ENTRIES,
+    *database_entries.ENTRIES,
 )
 """Every text that is known, in the order in which they are looked for."""
 

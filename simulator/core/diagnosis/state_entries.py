@@ -107,7 +107,7 @@ RUNS_WITHOUT_DEVICES: Final = Known(
     key="runsWithoutDevices",
     rules=("S3.7", "S4.14", "S3.22.3"),
     place="the kubelet's device manager, skipping a resource that it does not know",
-    means="The pod runs without devices that it asks for.",
+    means="By the file, or by its status, the pod runs without devices that it asks for.",
     why=(
         "When it was admitted, the kubelet did not know the resource: the checkpoint file was "
         "lost, damaged or of another form, and the plugin had not registered yet. An unknown "

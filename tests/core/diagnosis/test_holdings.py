@@ -80,6 +80,15 @@ def test_a_pod_without_an_entry_is_told_so_and_a_resource_that_is_not_registered
     ]
 
 
+def test_devices_are_counted_once_by_container_and_resource() -> None:
+    """F05: a device near two nodes stands under both."""
+    checkpoint = Checkpoint(
+        CheckpointFormat.V2, (entry("u1", GPU, {0: ("g0",), 1: ("g0", "g1")}),), {}
+    )
+
+    assert holdings_of(POD, checkpoint, lenient=True).counts() == {(APP, GPU): 2}
+
+
 def test_a_resource_that_nobody_holds_is_told_so() -> None:
     assert said(registered={GPU: ("g0",)})[-1] == (
         "example.com/gpu is registered with 1 healthy device, 1 of them free (no pod holds any)."

@@ -203,7 +203,7 @@ def test_a_container_that_waits_says_why() -> None:
     assert keys(diagnosis) == ["endpointNotCached"]
     message = diagnosis.findings[0].message
     assert message is not None
-    assert message.source == "container app, waiting, CreateContainerConfigError"
+    assert message.source == "container app (waiting, CreateContainerConfigError)"
 
 
 def test_a_container_that_the_runtime_refuses_is_told_for_pods_with_devices_only() -> None:
@@ -265,6 +265,19 @@ def test_a_kubelet_version_hears_what_else_holds_for_it() -> None:
     (completed,) = diagnose(replace(RUNNING, phase="Succeeded")).findings
     assert completed.verdict(behavior_for("1.36.2")) == (
         "For 1.36.2 nothing else is known about it."
+    )
+
+
+def test_the_versions_of_a_message_and_of_what_goes_with_it_are_told() -> None:
+    """S5.4, S5.9."""
+    (finding,) = diagnose(REFUSED).findings
+
+    assert finding.versions()[:2] == (
+        "Said in these words by: 1.26.5 to 1.26.x, 1.27.2 and later.",
+        (
+            "A mere kubelet restart refuses running pods too, and kills them: "
+            "1.25.10 to 1.25.13, 1.26.5 to 1.26.8, 1.27.2 to 1.27.5."
+        ),
     )
 
 
