@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import yaml
 
+from store.sql_store import SqlStore
 from tests.cli.running import rebind
 
 FILES = Path(__file__).parent / "files"
@@ -153,6 +155,21 @@ def test_bad_input_is_one_line(arguments: tuple[str, ...], code: int, error: str
     assert error in finished.stderr
     assert finished.stderr.count("\n") == 1
     assert finished.stdout == ""
+
+
+def test_what_rebind_says_about_its_own_database_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "node.db"
+    url = f"sqlite:///{path}"
+    with closing(SqlStore(url)):
+        writing = rebind("db", "compact", "--db", url)
+    path.write_bytes(b"no database")
+    damaged = rebind("get", "nodes", "--db", url)
+
+    for finished, key in ((writing, "databaseHasWriter"), (damaged, "databaseUnusable")):
+        assert finished.code == 3
+        answer = rebind("diagnose", "--message", finished.stderr, "-o", "json")
+        (item,) = json.loads(answer.stdout)["items"]
+        assert [each["key"] for each in item["findings"]] == [key]
 
 
 def test_nothing_said_is_told_on_stderr(tmp_path: Path) -> None:

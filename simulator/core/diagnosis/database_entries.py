@@ -48,4 +48,28 @@ DATABASE_LOCKED: Final = Known(
     reports=("R91", "R89", "R90"),
 )
 
-ENTRIES: Final = (NOT_COMMITTED, HELD_BY_OTHER, DATABASE_LOCKED)
+SECOND_WRITER: Final = Known(
+    key="databaseHasWriter",
+    rules=("R91",),
+    place="Rebind's database, when a second process wants to write it",
+    texts=(phrase(r"database (?P<name>\S+) is being written by (?P<message>.+?); stop it"),),
+    means="The database {name} has another writer: {message}.",
+    why="One process writes a database. Whoever crashed has let go of it, so this one lives.",
+    versions="no kubelet; Rebind with the database as its state",
+    advice=("Stop that process, or use another database.", "See what it does: rebind doctor."),
+    reports=("R91",),
+)
+
+UNUSABLE: Final = Known(
+    key="databaseUnusable",
+    rules=("S4.12",),
+    place="Rebind's database, when it is opened, read or written",
+    texts=(phrase(r"(?:^|: )database (?P<name>\S+): (?P<message>.+)"),),
+    means="The database {name} cannot be used; a node that keeps its state in it does not start.",
+    why="{message}",
+    versions="no kubelet; Rebind with the database as its state",
+    advice=("Do as it says.", "See how the database stands: rebind doctor, rebind db check."),
+    reports=("R95", "R93"),
+)
+
+ENTRIES: Final = (NOT_COMMITTED, HELD_BY_OTHER, DATABASE_LOCKED, SECOND_WRITER, UNUSABLE)
