@@ -62,13 +62,26 @@ def load_explorable(path: Path, settings: Mapping[str, str]) -> list[Explorable]
     given = load_scenarios(path, settings)
     with path.open("rb") as file:
         documents = read_documents(file.read(FILE_SIZE_MAX + 1), str(path), settings)
-    explorable = []
-    for before, document in zip(given, documents, strict=True):
-        plain = document.plain()
-        if isinstance(plain, dict):
-            changed = _with_questions(plain, before)
-            explorable.append(Explorable(changed, path, _loaded(changed, path)))
-    return explorable
+    plain = [document.plain() for document in documents]
+    return [
+        _explorable(document, before, path)
+        for before, document in zip(given, plain, strict=True)
+        if isinstance(document, dict)
+    ]
+
+
+def explorable(document: ScenarioDocument, path: Path) -> Explorable:
+    """Return a scenario that was made, and stands in no file, as if it stood in `path`.
+
+    Raises:
+        InputError: It, or a file it refers to, is not valid.
+    """
+    return _explorable(document, _loaded(document, path), path)
+
+
+def _explorable(document: ScenarioDocument, loaded: LoadedScenario, path: Path) -> Explorable:
+    changed = _with_questions(document, loaded)
+    return Explorable(changed, path, _loaded(changed, path))
 
 
 def history(

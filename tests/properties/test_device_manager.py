@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -16,6 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from scenarios.loading import load_scenarios
 from simulator.core.behavior import Reservations
 from simulator.core.calls import (
     AllocateCall,
@@ -35,7 +38,9 @@ from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, Po
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName, NodeState
 from tests.core.driving import GPU, NIC, Rig, allocate_ids, device
+from tests.failing import written_failure
 from tests.properties.naive_device_manager import NaiveDeviceManager, Outside
+from tests.telling import Teller
 
 RESOURCES = (GPU, NIC)
 IDS = tuple(f"d{number}" for number in range(6))
@@ -84,9 +89,12 @@ class Machine(RuleBasedStateMachine):
 
     reservations = Reservations.UPSTREAM
     in_database = False
+    latest: ClassVar[Teller]
+    """What happened in the run that began last: of a failed test the simplest that fails."""
 
     @initialize()
     def begin(self) -> None:
+        self.teller = type(self).latest = Teller()
         self.rig = Rig(
             persistence=(lambda _: DatabasePersistence())
             if self.in_database
@@ -106,23 +114,28 @@ class Machine(RuleBasedStateMachine):
 
     @rule(resource=resources, asks=st.booleans())
     def register(self, resource: ResourceName, *, asks: bool) -> None:
-        self.rig.manager.register(resource, PluginOptions(preferred_allocation=asks))
+        options = PluginOptions(preferred_allocation=asks)
+        self.teller.plug(resource, *map(device, IDS), options=options)
+        self.rig.manager.register(resource, options)
         self.naive.register(resource, asks=asks)
 
     @rule(resource=resources, listed=lists)
     def report(self, resource: ResourceName, listed: Mapping[str, bool]) -> None:
         devices = [device(each, "Healthy" if listed[each] else "Unhealthy") for each in listed]
+        self.teller.report(resource, *devices)
         self.rig.report(resource, *devices)
         healthy = {each for each in listed if listed[each]}
         self.naive.report(resource, healthy, set(listed) - healthy)
 
     @rule(resource=resources)
     def disconnect(self, resource: ResourceName) -> None:
+        self.teller.disconnect(resource)
         self.rig.manager.disconnect(resource)
         self.naive.disconnect(resource)
 
     @rule(seconds=st.sampled_from([1, 299, 300, 301]))
     def pass_time(self, seconds: int) -> None:
+        self.teller.pass_time(seconds)
         self.rig.pass_time(Duration(seconds * SECOND))
         self.naive.now += seconds
 
@@ -152,6 +165,7 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data())
     def end(self, data: st.DataObject) -> None:
         pod = self._some_pod(data)
+        self.teller.end(pod.uid)
         del self.known[pod.uid]
         self.rig.facts.active_pods.pop(pod.uid, None)
         self.naive.active.pop(pod.uid, None)
@@ -170,6 +184,7 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data(), ready=health)
     def restart(self, data: st.DataObject, *, ready: bool) -> None:
         """Restart with all state written, so that both know what is kept."""
+        self.teller.restart()
         self._write_all()
         containers = [
             (uid, each.name) for uid, pod in self.known.items() for each in pod.all_containers()
@@ -208,6 +223,7 @@ class Machine(RuleBasedStateMachine):
             prefer=_texts(fault.get("prefer")),
             write_error=self._write_error() if "write" in fault else "",
         )
+        self.teller.create(pod)
         self.known[pod.uid] = pod
         self.naive.active[pod.uid] = pod
         self.rig.facts.active_pods.add(pod)
@@ -309,4 +325,40 @@ class TransactionalDatabase(Machine):
     [UpstreamCheckpoint, TransactionalCheckpoint, UpstreamDatabase, TransactionalDatabase],
 )
 def test_the_device_manager_does_what_the_naive_one_does(machine: type[Machine]) -> None:
-    run_state_machine_as_test(machine, settings=settings(stateful_step_count=25))
+    check(machine, settings(stateful_step_count=25))
+
+
+def check(machine: type[Machine], chosen: settings) -> None:
+    """Let a machine run; the history of a failure is kept as a scenario."""
+    try:
+        run_state_machine_as_test(machine, settings=chosen)
+    except AssertionError as error:
+        persistence = "database" if machine.in_database else "checkpoint"
+        document = machine.latest.scenario(persistence)
+        reason = f"{error}".partition("\n")[0] or "the two differ"
+        message = written_failure(document, f"device manager {machine.__name__}", reason)
+        raise AssertionError(message) from error
+
+
+class NeverEnds(UpstreamCheckpoint):
+    """Fails as soon as a pod has ended."""
+
+    @invariant()
+    def no_pod_has_ended(self) -> None:
+        assert len(self.known) == self.created, "a pod has ended"
+
+
+def test_the_history_of_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REBIND_FAILURES", str(tmp_path))
+
+    quick = settings(stateful_step_count=4, phases=[Phase.generate, Phase.shrink], database=None)
+
+    with pytest.raises(AssertionError, match=r"a pod has ended.*see `rebind replay "):
+        check(NeverEnds, quick)
+
+    [path] = tmp_path.iterdir()
+    [loaded] = load_scenarios(path, {})
+    actions = [step.action_key for step in loaded.scenario.spec.steps]
+    assert actions[-2:] == ["createPod", "deletePod"]
+    assert actions.count("createPod") == 1
+    assert len(actions) == 6

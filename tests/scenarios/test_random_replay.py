@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
+from scenarios.documents import read_documents
+from scenarios.editing import ScenarioDocument
+from scenarios.loading import parse_scenarios
 from scenarios.matrix import Narrowing
-from scenarios.replay import replay
+from scenarios.replay import StartRun, replay
+from scenarios.shrink import shrink
+from scenarios.writing import scenario_text
 from simulator.assembly import simulated
+from simulator.core.calls import StoreDecision
+from simulator.core.persistence.checkpoint import CheckpointPersistence
+from simulator.core.persistence.protocol import ManagerView
+from simulator.core.pods import PodUid
+from simulator.core.refusals import Refusal
+from simulator.engine.cluster import Keeping
 from simulator.errors import ScenarioError
-from simulator.reports.results import ScenarioResult, Verdict
+from simulator.reports.results import Verdict
+from tests.failing import written_failure
 from tests.scenarios.writing import parse
 
+DEFECTS = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What a defect of the program ends with."""
 PODS = ("a", "b", "c")
 STEPS = (
     "createPod: {{name: {pod}}}",
@@ -41,6 +59,19 @@ STEPS = (
     "apiOutage: {{duration: {span}}}",
     "advance: {{duration: {span}}}",
 )
+
+
+class FailsAtARelease(CheckpointPersistence):
+    """Has a defect where devices are released."""
+
+    @override
+    def on_released(
+        self, view: ManagerView, pods: Sequence[PodUid]
+    ) -> StoreDecision[Refusal | None]:
+        name = "released"
+        raise KeyError(name)
+
+
 VERSIONS = ("1.19.16", "1.20.0", "1.24.0", "1.27.2", "1.31.4", "1.36.2")
 
 
@@ -104,20 +135,60 @@ spec:
 """
 
 
-def outcome(seed: int) -> ScenarioResult | None:
-    """Return a random scenario's result, or None when a step could not be done."""
+def failure(text: str, start: StartRun = simulated) -> str | None:
+    """Return what is wrong with the replay of a scenario; "" when a step could not be done."""
     try:
-        return replay(parse(scenario(seed)), Narrowing(), simulated)
+        result = replay(parse(text), Narrowing(), start)
     except ScenarioError as error:
-        assert "cannot be done" in error.reason  # noqa: PT017 - the error is one of the outcomes
-        return None
+        return "" if "cannot be done" in error.reason else str(error)
+    except DEFECTS as defect:
+        return f"{type(defect).__name__}: {defect}"
+    verdicts = {cell.verdict for row in result.rows for cell in row.cells}
+    return None if verdicts <= {Verdict.HELD} else f"{sorted(each.name for each in verdicts)}"
 
 
-def completed(seeds: range) -> int:
-    results = [result for seed in seeds if (result := outcome(seed)) is not None]
-    held = [cell.verdict for result in results for row in result.rows for cell in row.cells]
-    assert set(held) == {Verdict.HELD}
-    return len(results)
+def completed(seeds: range, start: StartRun = simulated) -> int:
+    """Return how many scenarios came to their end; of one that fails the shortest form is kept."""
+    count = 0
+    for seed in seeds:
+        wrong = failure(scenario(seed), start)
+        if wrong:
+            pytest.fail(kept(seed, wrong, start))
+        count += wrong is None
+    return count
+
+
+def kept(seed: int, wrong: str, start: StartRun) -> str:
+    [document] = read_documents(scenario(seed).encode(), "random.yaml", {})
+    plain = document.plain()
+    assert isinstance(plain, dict)
+    kind = wrong.partition(":")[0]
+
+    def fails(found: ScenarioDocument) -> bool:
+        again = failure(scenario_text([found]), start)
+        return bool(again) and str(again).partition(":")[0] == kind
+
+    return written_failure(shrink(plain, fails), f"random replay {seed}", wrong)
+
+
+def test_the_shortest_history_of_a_defect_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kubelet that loses its head when it releases devices, and only then."""
+    monkeypatch.setenv("REBIND_FAILURES", str(tmp_path))
+    keeping = Keeping(strategy=FailsAtARelease)
+
+    with pytest.raises(pytest.fail.Exception) as caught:
+        completed(range(30), partial(simulated, keeping=keeping))
+
+    [path] = tmp_path.iterdir()
+    assert f"see `rebind replay {path}`" in str(caught.value)
+    assert "KeyError: 'released'" in str(caught.value)
+    [found] = read_documents(path.read_bytes(), str(path), {})
+    [loaded] = parse_scenarios(path.read_bytes(), path, {})
+    assert len(loaded.scenario.spec.steps) <= 5
+    assert failure(scenario_text([found.plain()]), partial(simulated, keeping=keeping))
+    assert failure(scenario_text([found.plain()])) is None
 
 
 def test_random_steps_lead_to_a_result_or_a_declared_error() -> None:
