@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from simulator.core.devices import DeviceId, device_ids
+from simulator.core.migration.phases import Phase
 from simulator.core.plurals import counted
 from simulator.core.pods import PodUid
 from simulator.core.resources import ResourceName
@@ -14,6 +15,7 @@ from simulator.core.transitions import (
     DevicesReported,
     NodeBooted,
     NodeName,
+    PhaseChanged,
     PodAdmitted,
     PodRejected,
     PodsReleased,
@@ -31,6 +33,7 @@ KINDS: Final[dict[type[Transition], int]] = {
     PodRejected: 5,
     PodsReleased: 6,
     CheckpointImported: 7,
+    PhaseChanged: 8,
 }
 """Numbers of the kinds of change; they are in databases and never change."""
 
@@ -39,6 +42,16 @@ _KIND_NAMES: Final = {number: kind.__name__ for kind, number in KINDS.items()}
 STANDINGS: Final = {Standing.ADMITTED: 1, Standing.REJECTED: 2, Standing.RELEASED: 3}
 """Numbers of the standings of pods; they are in databases and never change."""
 
+PHASES: Final = {
+    Phase.CHECKPOINT: 1,
+    Phase.IMPORTED: 2,
+    Phase.DUAL_WRITE: 3,
+    Phase.DATABASE_PRIMARY: 4,
+    Phase.DATABASE: 5,
+}
+"""Numbers of the phases of a migration; they are in databases and never change."""
+
+_PHASES: Final = {number: phase for phase, number in PHASES.items()}
 _STANDINGS: Final = {number: standing for standing, number in STANDINGS.items()}
 
 
@@ -64,6 +77,18 @@ def standing_of(number: int) -> Standing:
     if standing is None:
         refuse_value("standing of a pod", number)
     return standing
+
+
+def phase_of(number: int) -> Phase:
+    """Return the phase of a migration.
+
+    Raises:
+        StoreUnavailableError: No program of this schema wrote that number.
+    """
+    phase = _PHASES.get(number)
+    if phase is None:
+        refuse_value("phase of a migration", number)
+    return phase
 
 
 def refuse_value(what: str, found: object) -> NoReturn:
@@ -118,6 +143,8 @@ def detail_of(transition: Transition, pods: tuple[PodUid, ...]) -> str:
             line = f"{transition.reason}: {transition.message}"
         case PodsReleased():
             line = " ".join(pods)
+        case PhaseChanged():
+            line = f"phase {transition.phase.value}"
         case _:
             line = imported_line(transition)
     return line

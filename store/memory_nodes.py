@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from simulator.core.devices import HEALTHY, Device, DeviceId, NumaNode
 from simulator.core.instants import Instant
+from simulator.core.migration.phases import Phase
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import (
@@ -18,6 +19,7 @@ from simulator.core.transitions import (
     DevicesReported,
     NodeBooted,
     NodeName,
+    PhaseChanged,
     PodAdmitted,
     PodIdentity,
     PodRejected,
@@ -104,6 +106,7 @@ class MemoryNode:
     bindings: dict[BindingKey, DeviceBinding] = field(default_factory=dict)
     holdings: list[MemoryHolding] = field(default_factory=list)
     imported: tuple[int, bytes] | None = None
+    phase: Phase | None = None
 
     def held(self) -> list[MemoryHolding]:
         """Return the holdings that last."""
@@ -187,7 +190,9 @@ class MemoryNode:
         bindings, listed = by_key(imported.bindings), listed_in(imported)
         known = self.revision > 0
         if known and self._is_in(bindings, listed):
-            if self.imported == (self.revision, imported.content) and self._named(imported.pods):
+            same_file = self.imported == (self.revision, imported.content)
+            same_phase = imported.phase in {None, self.phase}
+            if same_file and same_phase and self._named(imported.pods):
                 return None
             for pod in imported.pods:
                 if pod.uid in self._live():
@@ -203,6 +208,17 @@ class MemoryNode:
         self._drop(pods, (revision, imported.at))
         self._relist(listed)
         return self._restore(imported, bindings, (revision, imported.at), pods)
+
+    def change_phase(self, changed: PhaseChanged, revision: int) -> tuple[PodUid, ...] | None:
+        """Go on with the migration; the file of an unchanged node stays its own."""
+        own = self.imported[1] if self.imported and self.imported[0] == self.revision else None
+        content = own if changed.content is None else changed.content
+        if self.phase is changed.phase and content == own:
+            return None
+        self.phase = changed.phase
+        if content is not None:
+            self.imported = (revision, content)
+        return ()
 
     def _restore(
         self,

@@ -14,6 +14,7 @@ from simulator.core.transitions import (
     NodeBooted,
     NodeName,
     NodeState,
+    PhaseChanged,
     PodAdmitted,
     PodRejected,
     PodsReleased,
@@ -56,6 +57,7 @@ class MemoryStore:
             revision=known.revision,
             bindings=tuple(_ascending(binding) for binding in known.bindings.values()),
             registered=tuple(sorted(n for n, r in known.resources.items() if r.registered)),
+            phase=known.phase,
         )
 
     def nodes(self) -> list[NodeSummary]:
@@ -165,6 +167,7 @@ class MemoryStore:
         node.revision = revision
         if isinstance(transition, CheckpointImported):
             node.imported = (revision, transition.content)
+            node.phase = transition.phase or node.phase
         change = Change(
             revision=revision,
             at=transition.at,
@@ -194,6 +197,8 @@ def _change(
             pods = node.reject(transition)
         case PodsReleased():
             pods = node.release(transition, revision)
+        case PhaseChanged():
+            pods = node.change_phase(transition, revision)
         case _:
             pods = node.import_(transition, revision)
     return pods

@@ -11,9 +11,10 @@ from store.imports import Listed, by_key, contested, listed_in, refusal_of_confl
 from store.node_entries import UNKNOWN, NodeEntry
 from store.plan import Plan, PodKey
 from store.planned_devices import follow, known_resource, register
+from store.planned_phases import keep_file, keep_phase
 from store.planned_pods import end_pods, named, readmit
 from store.pod_entries import PodEntry, read_pod
-from store.queries import imported_by, load_state
+from store.queries import imported_by, load_state, phase_by
 
 
 def plan_import(plan: Plan, imported: CheckpointImported) -> Outcome:
@@ -63,7 +64,9 @@ def _import_again(plan: Plan, node: NodeEntry, imported: CheckpointImported) -> 
             pod.identity = named(pod.identity, given)
             renamed.append(pod)
     known = imported_by(plan.connection, imported.node)
-    if not renamed and known == ImportedCheckpoint(imported.content, node.revision):
+    same_phase = imported.phase in {None, phase_by(plan.connection, imported.node)}
+    same_file = known == ImportedCheckpoint(imported.content, node.revision)
+    if not renamed and same_phase and same_file:
         return Committed(node.revision)
     revision = plan.next_revision(node, imported.at)
     plan.writes.pod_updates.extend((*pod.row(), pod.id) for pod in renamed)
@@ -77,8 +80,9 @@ def _keep(
     imported: CheckpointImported,
     pods: tuple[PodKey, ...],
 ) -> Committed:
-    plan.writes.checkpoint_deletes.append((node.id,))
-    plan.writes.checkpoints.append((node.id, revision, imported.content))
+    keep_file(plan, node, imported.content)
+    if imported.phase is not None:
+        keep_phase(plan, node, imported.phase)
     return plan.record(node, revision, imported, pods)
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, Select, func, or_, select
 
 from simulator.core.devices import HEALTHY, DeviceId, NumaNode
 from simulator.core.instants import Instant
+from simulator.core.migration.phases import Phase
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding, NodeName, NodeState, PodIdentity
@@ -22,7 +23,7 @@ from simulator.ports import (
     ResourceSummary,
 )
 from store import tables as t
-from store.changes import kind_name, standing_of
+from store.changes import kind_name, phase_of, standing_of
 from store.live_rows import held, live_ids, live_pods, live_responses
 from store.node_entries import numa_nodes
 from store.ordering import device_order, holding_order
@@ -30,7 +31,10 @@ from store.ordering import device_order, holding_order
 
 def load_state(connection: Connection, name: NodeName) -> NodeState:
     """Read a node's state in time proportional to what it holds."""
-    node = connection.execute(select(t.node).where(t.node.c.name == name)).one_or_none()
+    of_node = (
+        select(t.node, t.node_phase.c.phase).outerjoin(t.node_phase).where(t.node.c.name == name)
+    )
+    node = connection.execute(of_node).one_or_none()
     if node is None:
         return NodeState(node=name, revision=0, bindings=(), registered=())
     registered = connection.scalars(
@@ -41,6 +45,7 @@ def load_state(connection: Connection, name: NodeName) -> NodeState:
         revision=node.revision,
         bindings=tuple(_bindings(connection, node.id)),
         registered=tuple(sorted(map(ResourceName, registered))),
+        phase=None if node.phase is None else phase_of(node.phase),
     )
 
 
@@ -74,6 +79,13 @@ def imported_by(connection: Connection, name: NodeName) -> ImportedCheckpoint | 
         .where(t.node.c.name == name)
     ).one_or_none()
     return None if row is None else ImportedCheckpoint(row.content, row.revision)
+
+
+def phase_by(connection: Connection, name: NodeName) -> Phase | None:
+    """Read how far a node's migration is; None when none was begun."""
+    found = select(t.node_phase.c.phase).join(t.node).where(t.node.c.name == name)
+    number = connection.scalar(found)
+    return None if number is None else phase_of(number)
 
 
 def all_nodes(connection: Connection) -> list[NodeSummary]:

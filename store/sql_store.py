@@ -18,6 +18,7 @@ from simulator.core.transitions import (
     NodeBooted,
     NodeName,
     NodeState,
+    PhaseChanged,
     PodAdmitted,
     PodRejected,
     PodsReleased,
@@ -44,6 +45,7 @@ from store.imports import bound_ids, by_key
 from store.plan import Plan
 from store.planned_devices import plan_boot, plan_removal, plan_report
 from store.planned_imports import plan_import
+from store.planned_phases import plan_phase
 from store.planned_pods import plan_admission, plan_rejection, plan_release
 from store.retention import CHANGES_MAX, Retention
 from store.writer_lock import sign
@@ -304,6 +306,8 @@ def _planned(plan: Plan, transition: Transition) -> Outcome:
             outcome = plan_boot(plan, transition)
         case ResourceRemoved():
             outcome = plan_removal(plan, transition)
+        case PhaseChanged():
+            outcome = plan_phase(plan, transition)
         case _:
             outcome = plan_import(plan, transition)
     return outcome

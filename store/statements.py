@@ -92,6 +92,7 @@ _INSERTED_LATE: Final = {
     "change_pods": t.change_pod,
     "segments": t.history_segment,
     "checkpoints": t.imported_checkpoint,
+    "phases": t.node_phase,
 }
 _UPDATED: Final = {
     "resource_updates": (t.resource, ("registered",)),
@@ -129,6 +130,7 @@ def compiled(database: str) -> tuple[tuple[str, str], ...]:
         ),
         ("responses_of_pods", _delete(t.allocate_response, ("pod_id",), dialect)),
         ("checkpoint_deletes", _delete(t.imported_checkpoint, ("node_id",), dialect)),
+        ("phase_deletes", _delete(t.node_phase, ("node_id",), dialect)),
         *((name, _insert(table, dialect)) for name, table in _INSERTED_EARLY.items()),
         *(
             (name, _update(table, "id", columns, dialect))
@@ -150,6 +152,7 @@ class Writes:
     response_deletes: list[Row] = field(default_factory=list)
     responses_of_pods: list[Row] = field(default_factory=list)
     checkpoint_deletes: list[Row] = field(default_factory=list)
+    phase_deletes: list[Row] = field(default_factory=list)
     nodes: list[Row] = field(default_factory=list)
     boots: list[Row] = field(default_factory=list)
     resources: list[Row] = field(default_factory=list)
@@ -167,6 +170,7 @@ class Writes:
     change_pods: list[Row] = field(default_factory=list)
     segments: list[Row] = field(default_factory=list)
     checkpoints: list[Row] = field(default_factory=list)
+    phases: list[Row] = field(default_factory=list)
     node_updates: list[Row] = field(default_factory=list)
 
     def run(self, write: Write, statements: tuple[tuple[str, str], ...]) -> None:

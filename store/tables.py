@@ -27,7 +27,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_REVISION: Final = "0002"
+SCHEMA_REVISION: Final = "0003"
 """The revision that this program reads and writes: the newest one in `migrations/versions`."""
 
 LARGE: Final = BigInteger().with_variant(Integer, "sqlite")
@@ -240,6 +240,15 @@ imported_checkpoint = Table(
     Column("revision", LARGE, nullable=False),
     Column("content", LargeBinary, nullable=False),
 )
+
+node_phase = Table(
+    "node_phase",
+    metadata,
+    Column("node_id", LARGE, ForeignKey("node.id"), primary_key=True, autoincrement=False),
+    Column("phase", SmallInteger, nullable=False),
+    Column("since_revision", LARGE, nullable=False),
+)
+"""How far the migration of a node between file and database is, if one was ever begun."""
 
 writer_lock = Table(
     "writer_lock",

@@ -12,6 +12,7 @@ from typing import NewType
 
 from simulator.core.devices import Device, DeviceId, DevicesPerNuma
 from simulator.core.instants import Instant
+from simulator.core.migration.phases import Phase
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 
@@ -128,6 +129,7 @@ class CheckpointImported:
         registered: Resource to ids as in the file, in file order of keys.
         replace: Whether other state of the node may be dropped.
         pods: Names for uids of the file, where they are known.
+        phase: The phase of the node's migration that begins with the import, if one does.
     """
 
     node: NodeName
@@ -138,6 +140,24 @@ class CheckpointImported:
     on_conflict: OnConflict = OnConflict.REFUSE
     replace: bool = False
     pods: tuple[PodIdentity, ...] = ()
+    phase: Phase | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseChanged:
+    """A node went on with its migration; none of its bindings changed.
+
+    So a file that was the node's own before still is.
+
+    Attributes:
+        content: The node's file at this moment, which export returns while nothing changes; None
+            when there is none, or none that is new.
+    """
+
+    node: NodeName
+    at: Instant
+    phase: Phase
+    content: bytes | None = None
 
 
 Transition = (
@@ -148,6 +168,7 @@ Transition = (
     | PodRejected
     | PodsReleased
     | CheckpointImported
+    | PhaseChanged
 )
 
 
@@ -159,9 +180,11 @@ class NodeState:
         revision: The store's revision of the node's last change; 0 for an unknown node.
         bindings: In the order in which they were stored; groups by NUMA node ascending.
         registered: Resources with an endpoint, to be restored as stopped (S2.8); by name.
+        phase: How far the node's migration is; None when none was ever begun.
     """
 
     node: NodeName
     revision: int
     bindings: tuple[DeviceBinding, ...]
     registered: tuple[ResourceName, ...]
+    phase: Phase | None = None

@@ -228,7 +228,7 @@ def test_a_schema_that_was_taken_away_is_made_anew_only_when_nothing_is_there(
     with pytest.raises(SchemaOutOfDateError, match="rebind db upgrade"):
         SqlStore(_url(tmp_path))
 
-    assert maintenance.upgrade(_url(tmp_path)) == "0002"
+    assert maintenance.upgrade(_url(tmp_path)) == "0003"
     assert maintenance.downgrade(_url(tmp_path), "base") == ""
     with closing(SqlStore(_url(tmp_path))) as store:
         assert store.nodes() == []

@@ -12,12 +12,14 @@ from sqlalchemy import Connection, Engine, NullPool, create_engine, inspect, tex
 
 from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.instants import Instant
+from simulator.core.migration.phases import Phase
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import (
     DeviceBinding,
     NodeBooted,
     NodeName,
+    PhaseChanged,
     PodAdmitted,
     PodIdentity,
 )
@@ -27,7 +29,7 @@ from store.sql_store import SqlStore
 from store.tables import SCHEMA_REVISION
 
 NODE = NodeName("n0")
-REVISIONS = ["0001", "0002"]
+REVISIONS = ["0001", "0002", "0003"]
 
 
 # Columns in their order, constraints and indexes, as PostgreSQL itself writes them out.
@@ -135,6 +137,23 @@ def test_down_and_up_again_keeps_bindings_and_history(database_url: str, engine:
     store.close()
 
 
+def test_a_phase_is_lost_with_the_table_that_has_it(database_url: str, engine: Engine) -> None:
+    store = SqlStore(database_url)
+    _admit(store)
+    store.apply([PhaseChanged(NODE, Instant(3), Phase.DUAL_WRITE)])
+
+    assert store.load(NODE).phase is Phase.DUAL_WRITE
+    store.close()
+    with engine.begin() as connection:
+        migrating.downgrade(connection, "0002")
+        migrating.upgrade(connection)
+    store = SqlStore(database_url)
+
+    assert store.load(NODE).phase is None
+    assert len(store.load(NODE).bindings) == 1
+    store.close()
+
+
 def test_an_older_database_is_refused_with_the_command_that_upgrades_it(
     database_url: str, engine: Engine
 ) -> None:
@@ -144,7 +163,7 @@ def test_an_older_database_is_refused_with_the_command_that_upgrades_it(
         SqlStore(database_url)
 
     assert str(refused.value) == (
-        f"database {database_url} has schema 0001, this program needs 0002; "
+        f"database {database_url} has schema 0001, this program needs 0003; "
         f"run: rebind db upgrade --db {database_url}"
     )
 
@@ -153,7 +172,7 @@ def test_a_newer_database_is_refused(database_url: str, engine: Engine) -> None:
     SqlStore(database_url).close()
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(SchemaOutOfDateError, match=r"schema 9999, newer than this program's 0002"):
+    with pytest.raises(SchemaOutOfDateError, match=r"schema 9999, newer than this program's 0003"):
         SqlStore(database_url)
 
 

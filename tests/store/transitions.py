@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from simulator.core.devices import Device, DeviceId, NumaNode
 from simulator.core.instants import Instant
+from simulator.core.migration.phases import Phase
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import (
@@ -15,6 +16,7 @@ from simulator.core.transitions import (
     NodeBooted,
     NodeName,
     OnConflict,
+    PhaseChanged,
     PodAdmitted,
     PodIdentity,
     PodRejected,
@@ -80,6 +82,7 @@ IMPORTS = st.builds(
     on_conflict=st.sampled_from(OnConflict),
     replace=st.booleans(),
     pods=st.lists(PODS, max_size=2, unique_by=lambda pod: pod.uid).map(tuple),
+    phase=st.none() | st.sampled_from(Phase),
 )
 TRANSITIONS: st.SearchStrategy[Transition] = st.one_of(
     ADMISSIONS,
@@ -103,5 +106,12 @@ TRANSITIONS: st.SearchStrategy[Transition] = st.one_of(
     st.builds(NodeBooted, node=NODES, at=INSTANTS, boot_id=st.sampled_from(["b0", "b1"])),
     st.builds(ResourceRemoved, node=NODES, at=INSTANTS, resource=RESOURCES),
     IMPORTS,
+    st.builds(
+        PhaseChanged,
+        node=NODES,
+        at=INSTANTS,
+        phase=st.sampled_from(Phase),
+        content=st.none() | st.sampled_from([b"{}", b"[]"]),
+    ),
 )
 BATCHES = st.lists(st.lists(TRANSITIONS, min_size=1, max_size=6), max_size=8)
