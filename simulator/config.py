@@ -15,5 +15,7 @@ DEFAULT_KUBELET_VERSION: Final = "1.36.2"
 DEFAULT_PERSISTENCE: Final = "database"
 DEFAULT_DURABILITY: Final = "full"
 CHECKPOINT_FILE_NAME: Final = "kubelet_internal_checkpoint"
+RETIRED_CHECKPOINT_NAME: Final = f"{CHECKPOINT_FILE_NAME}.retired"
+"""What the file is called when a migration has set it aside."""
 CHECKPOINT_SIZE_MAX: Final = 64 * 1024 * 1024
 """Largest checkpoint file that is read, in bytes (details 18)."""

@@ -13,17 +13,14 @@ import click
 from simulator.cli.failures import EnvironmentProblem
 from simulator.config import DEFAULT_KUBELET_VERSION
 from simulator.core.behavior import Behavior, CheckpointFormat
-from simulator.core.checkpoint.bindings import checkpoint_of
-from simulator.core.checkpoint.parse import parse
+from simulator.core.checkpoint.exporting import exported_file
 from simulator.core.checkpoint.recognition import inspect
-from simulator.core.checkpoint.render import render
-from simulator.core.devices import HEALTHY, DeviceId
 from simulator.core.releases import spans, spans_text
-from simulator.core.resources import ResourceName
 from simulator.core.switches import behavior_for
 from simulator.core.transitions import NodeName
-from simulator.errors import CheckpointError, ConfigError
+from simulator.errors import ConfigError
 from simulator.ports import StoreReader
+from simulator.store_calls import known_file
 
 
 def exported(
@@ -54,31 +51,8 @@ def exported(
         reason = f"no node {node} is known; `rebind get nodes` shows those that are"
         raise ConfigError(reason)
     wanted = form or (behavior.checkpoint_written if behavior else None)
-    imported = store.imported_checkpoint(node)
-    if (
-        imported is not None
-        and imported.revision == state.revision
-        and (wanted is None or _is_of(imported.content, wanted))
-    ):
-        return imported.content
     behavior = behavior or behavior_for(DEFAULT_KUBELET_VERSION)
-    healthy: dict[ResourceName, list[DeviceId]] = {name: [] for name in state.registered}
-    for device in store.devices(node=node):
-        if device.listed and device.health == HEALTHY and device.resource in healthy:
-            healthy[device.resource].append(device.device)
-    checkpoint = checkpoint_of(
-        state.bindings, list(healthy.items()), wanted or behavior.checkpoint_written
-    )
-    return render(checkpoint, legacy_escapes=behavior.legacy_json_escapes)
-
-
-def _is_of(content: bytes, form: CheckpointFormat) -> bool:
-    """Tell whether a file is of a format; one without entries is of several."""
-    try:
-        parse(content, {form})
-    except CheckpointError:
-        return False
-    return True
+    return exported_file(state, known_file(store, state), behavior, wanted)
 
 
 def readers(content: bytes) -> str:

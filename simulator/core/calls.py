@@ -12,6 +12,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from simulator.core.checkpoint.exporting import NodeFile
 from simulator.core.devices import DeviceId
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
@@ -110,10 +111,21 @@ class WriteCheckpoint:
     Attributes:
         content: The whole file.
         cause: Why it is written, for the records: `devices`, `allocation` or `removal` (S4.10).
+        directory_synced: Whether the directory is fsynced too, which the kubelet does not do.
     """
 
     content: bytes
     cause: str
+    directory_synced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetCheckpointAside:
+    """Give the checkpoint file a name under which no kubelet finds it; no file is no error.
+
+    The new name is durable with the reply. It is not in the plugin directory, which older kubelets
+    empty (S1.9). Reply: `Stored | StoreFailed`.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +143,16 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class LoadState:
-    """Load the node's state from the database. Reply: `StateLoaded | StoreFailed`."""
+    """Load the node's state from the database. Reply: `StateLoaded | StoreFailed`.
+
+    Attributes:
+        with_file: Whether what a file of it needs is wanted too.
+    """
+
+    with_file: bool = False
 
 
-StoreCall = ReadCheckpoint | WriteCheckpoint | Commit | LoadState
+StoreCall = ReadCheckpoint | WriteCheckpoint | SetCheckpointAside | Commit | LoadState
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +193,14 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class StateLoaded:
-    """What the database knows of the node."""
+    """What the database knows of the node.
+
+    Attributes:
+        file: What a file of it needs, if that was asked for.
+    """
 
     state: NodeState
+    file: NodeFile | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,36 @@ class StateWritten(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class StatesDiffer(Record):
+    """The checkpoint file and the database, both written, do not say the same.
+
+    Attributes:
+        believed: Whose word both now get: `checkpoint` or `database`, or `memory` while a device
+            manager runs.
+        detail: What is different, or why one cannot be read.
+    """
+
+    believed: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationStep(Record):
+    """A node went on with its migration between file and database, or could not.
+
+    Attributes:
+        phase: The phase that was to begin: `checkpoint`, `imported`, `dualWrite`,
+            `databasePrimary` or `database`.
+        detail: What was done for it.
+        error: Why it did not begin; empty when it did.
+    """
+
+    phase: str
+    detail: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class KubeletPanicked(Record):
     """The real kubelet of this version dereferences nil here and exits (S3.14, S7.7).
 

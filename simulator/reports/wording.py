@@ -165,6 +165,18 @@ def _state_written(record: records.StateWritten, names: Names) -> str:
 
 
 @words.register
+def _states_differ(record: records.StatesDiffer, names: Names) -> str:
+    del names
+    return f"{record.detail}; {record.believed} counts"
+
+
+@words.register
+def _migration_step(record: records.MigrationStep, names: Names) -> str:
+    del names
+    return _join(record.phase, record.detail or f"not reached: {record.error}", sep=": ")
+
+
+@words.register
 def _kubelet_panicked(record: records.KubeletPanicked, names: Names) -> str:
     del names
     return f"{record.detail} ({record.rule})"

@@ -29,6 +29,7 @@ from simulator.core.calls import (
     PreStartContainerReply,
     ReadCheckpoint,
     Reply,
+    SetCheckpointAside,
     StateLoaded,
     Stored,
     StoreDecision,
@@ -172,6 +173,9 @@ class Rig:
                 return StateLoaded(self.stored)
             case WriteCheckpoint() | Commit():
                 return self._answer_write(call)
+            case SetCheckpointAside():
+                self.file = None
+                return Stored()
             case _:
                 return self._answer_plugin(call)
 

@@ -23,6 +23,7 @@ from simulator.core.calls import (
     PreferredAllocationReply,
     ReadCheckpoint,
     Reply,
+    SetCheckpointAside,
     Stored,
     StoreDecision,
     StoreFailed,
@@ -170,7 +171,7 @@ class TraceNode:
                 return StoreFailed(self.write_fault)
             self.file = call.content
             return Stored()
-        if isinstance(call, Commit | LoadState):
+        if isinstance(call, Commit | LoadState | SetCheckpointAside):
             message = f"the checkpoint strategy does not ask for {call}"
             raise TypeError(message)
         return self._answer_plugin(call)

@@ -69,7 +69,7 @@ class Node:
         self._readmission = readmission
         self._waiting: dict[PodUid, Pod] = {}
         self._topology = TopologyOptions(policy=policy)
-        self._keeps_rows = strategy().name == "database"
+        self._keeps_rows = strategy().name != "checkpoint"
         self._now = Instant(0)
         self._plugins: dict[ResourceName, _Plugin] = {}
         self._bound: dict[PodUid, Pod] = {}
@@ -343,13 +343,12 @@ class Node:
         """Return what a kubelet would restore now, without counting its calls."""
         manager = self._new_manager(KubeletFacts(now=self._now))
         decision = manager.start()
-        next(decision)
-        try:
-            decision.send(self._outside.durable.look())
-        except StopIteration:
-            return manager
-        message = "a start that asks twice"
-        raise AssertionError(message)
+        call = next(decision)
+        while True:
+            try:
+                call = decision.send(self._outside.durable.look(call))
+            except StopIteration:
+                return manager
 
 
 def _plain(bindings: Iterable[DeviceBinding]) -> Plain:

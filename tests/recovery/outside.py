@@ -74,8 +74,8 @@ class Durable(Protocol):
         """Do what a kubelet asks, at once."""
         ...
 
-    def look(self) -> StoreReply:
-        """Return what a kubelet that starts now would be answered; nothing is counted."""
+    def look(self, call: StoreCall) -> StoreReply:
+        """Return what a kubelet that starts now would be answered; nothing is counted or done."""
         ...
 
 
@@ -91,10 +91,10 @@ class CheckpointDisk:
         if isinstance(call, WriteCheckpoint):
             self._file = call.content
             return Stored()
-        assert isinstance(call, ReadCheckpoint)
-        return self.look()
+        return self.look(call)
 
-    def look(self) -> StoreReply:
+    def look(self, call: StoreCall) -> StoreReply:
+        assert isinstance(call, ReadCheckpoint)
         return Missing() if self._file is None else CheckpointContent(self._file)
 
 
@@ -111,7 +111,8 @@ class Database:
         self._store = store
         self._inner = inner or store
 
-    def look(self) -> StoreReply:
+    def look(self, call: StoreCall) -> StoreReply:
+        assert isinstance(call, LoadState)
         return StateLoaded(self._inner.load(self.node))
 
     def answer(self, call: StoreCall) -> StoreReply:
@@ -126,6 +127,24 @@ class Database:
             if isinstance(outcome, Refused):
                 return Conflict(outcome.message)
         return Stored()
+
+
+class Both:
+    """A file and rows, as while a node is migrated."""
+
+    def __init__(self, rows: Database) -> None:
+        self.node = rows.node
+        self._rows = rows
+        self._file = CheckpointDisk()
+
+    def answer(self, call: StoreCall) -> StoreReply:
+        is_of_file = isinstance(call, ReadCheckpoint | WriteCheckpoint)
+        return (self._file if is_of_file else self._rows).answer(call)
+
+    def look(self, call: StoreCall) -> StoreReply:
+        if isinstance(call, WriteCheckpoint | Commit):
+            return Stored()
+        return (self._file if isinstance(call, ReadCheckpoint) else self._rows).look(call)
 
 
 class Outside:

@@ -25,14 +25,16 @@ from simulator.core.calls import (
     ReadCheckpoint,
     WriteCheckpoint,
 )
+from simulator.core.migration.phases import Phase
 from simulator.core.persistence.checkpoint import CheckpointPersistence
 from simulator.core.persistence.database import DatabasePersistence
+from simulator.core.persistence.dual_write import DualWritePersistence
 from simulator.ports import Durability
 from store.failing_store import FailingStore
 from store.memory_store import MemoryStore
 from store.sql_store import SqlStore
 from tests.recovery.exploring import Setup, Story, explore
-from tests.recovery.outside import STORE_CALLS, CheckpointDisk, Database, Durable, Fate
+from tests.recovery.outside import STORE_CALLS, Both, CheckpointDisk, Database, Durable, Fate
 from tests.recovery.scenarios import STORIES
 
 CHECKPOINT = Setup(CheckpointDisk, lambda: CheckpointPersistence(Behavior()), Reservations.UPSTREAM)
@@ -81,6 +83,28 @@ def test_no_cut_costs_a_promise_of_the_database(story: Story, reservations: Rese
     assert found.forgotten == []
     assert found.runs == 1 + 3 * len(found.calls)
     assert {type(call) for call in found.calls} >= {LoadState, Commit, AllocateCall}
+
+
+def both() -> Durable:
+    return Both(Database(MemoryStore()))
+
+
+@pytest.mark.parametrize("phase", [Phase.DUAL_WRITE, Phase.DATABASE_PRIMARY])
+@pytest.mark.parametrize(
+    "reservations",
+    [Reservations.TRANSACTIONAL, pytest.param(Reservations.UPSTREAM, marks=pytest.mark.soak)],
+)
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES.keys())
+def test_no_cut_costs_a_promise_while_both_are_written(
+    story: Story, reservations: Reservations, phase: Phase
+) -> None:
+    """A file that cannot be read is no loss: the rows have what was announced."""
+    strategy = partial(DualWritePersistence, Behavior(), phase)
+    found = explore(story, Setup(both, strategy, reservations))
+
+    assert found.findings == []
+    assert found.forgotten == []
+    assert {type(call) for call in found.calls} >= {*STORE_CALLS, AllocateCall}
 
 
 @pytest.mark.parametrize("reservations", list(Reservations))

@@ -67,6 +67,18 @@ SENTENCES: list[tuple[Record, str]] = [
         records.StateWritten("database", "admission", 1, "full"),
         "database for admission, 1 change, error: full",
     ),
+    (
+        records.StatesDiffer("checkpoint", "1 binding only in the file (u/main example.com/gpu)"),
+        "1 binding only in the file (u/main example.com/gpu); checkpoint counts",
+    ),
+    (
+        records.MigrationStep("database", "the file is set aside"),
+        "database: the file is set aside",
+    ),
+    (
+        records.MigrationStep("imported", "", "the file is damaged"),
+        "imported: not reached: the file is damaged",
+    ),
     (records.KubeletPanicked("S7.7", "no g0"), "no g0 (S7.7)"),
     (records.AdmissionDecided(UID, admitted=True), "trainer admitted"),
     (

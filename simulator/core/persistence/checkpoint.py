@@ -8,7 +8,7 @@ Kubelet: writeCheckpoint, readCheckpoint (devicemanager/manager.go).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from typing_extensions import override
 
@@ -20,12 +20,13 @@ from simulator.core.calls import (
     Stored,
     StoreDecision,
     StoreFailed,
+    StoreReply,
     WriteCheckpoint,
 )
-from simulator.core.checkpoint.bindings import read_bindings, with_rewritten_responses
+from simulator.core.checkpoint.bindings import with_rewritten_responses
 from simulator.core.checkpoint.incremental import CheckpointRenderer
-from simulator.core.checkpoint.parse import parse
-from simulator.core.devices import Device
+from simulator.core.checkpoint.reading import FileState, read_file
+from simulator.core.devices import Device, DeviceId
 from simulator.core.persistence.protocol import (
     ManagerView,
     Persistence,
@@ -37,7 +38,9 @@ from simulator.core.records import StateWritten
 from simulator.core.refusals import CheckpointNotWritten, Refusal
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding
-from simulator.errors import CheckpointError
+
+Registered = Sequence[tuple[ResourceName, Sequence[DeviceId]]]
+"""Registered resources with their healthy devices."""
 
 
 class CheckpointPersistence(Persistence):
@@ -57,30 +60,29 @@ class CheckpointPersistence(Persistence):
     @override
     def load(self, view: ManagerView) -> StoreDecision[Restored]:
         """Read the file; whatever is wrong with it, the kubelet starts empty (S4.12)."""
-        reply = yield ReadCheckpoint()
-        if isinstance(reply, Missing):
-            return Restored(source="nothing")
-        if isinstance(reply, StoreFailed):
-            return Restored(source="nothing", error=reply.message)
-        if not isinstance(reply, CheckpointContent):
-            message = f"a checkpoint read cannot be answered with {reply}"
-            raise TypeError(message)
-        try:
-            checkpoint = parse(reply.content, self._behavior.checkpoints_read)
-        except CheckpointError as error:
-            return Restored(source="nothing", error=str(error))
-        lenient = self._behavior.lenient_allocate_responses
-        read = read_bindings(checkpoint, lenient=lenient)
+        return self.understood((yield ReadCheckpoint()))
+
+    def understood(self, reply: StoreReply) -> Restored:
+        """Return what a kubelet restores from the file, and write that from now on."""
+        file = file_of(reply, self._behavior)
+        if file.checkpoint is None:
+            return Restored(source="nothing", error=file.error)
         bindings = with_rewritten_responses(
-            read.bindings, lenient=lenient, cdi_devices=self._behavior.cdi_devices_known
+            file.bindings,
+            lenient=self._behavior.lenient_allocate_responses,
+            cdi_devices=self._behavior.cdi_devices_known,
         )
-        self._renderer.put(bindings)
+        self.take(bindings)
         return Restored(
             source=self.name,
             bindings=bindings,
-            registered=tuple(checkpoint.registered or ()),
-            skipped=len(read.skipped),
+            registered=file.registered,
+            skipped=file.skipped,
         )
+
+    def take(self, bindings: Iterable[DeviceBinding]) -> None:
+        """Have these bindings in every file from now on."""
+        self._renderer.put(bindings)
 
     @override
     def record(self, binding: DeviceBinding) -> None:
@@ -142,7 +144,13 @@ class CheckpointPersistence(Persistence):
         return self._write(view, "removal")
 
     def _write(self, view: ManagerView, cause: str) -> StoreDecision[Refusal | None]:
-        content = self._renderer.render(view.registered())
+        return self.write(view, cause, view.registered())
+
+    def write(
+        self, view: ManagerView, cause: str, registered: Registered
+    ) -> StoreDecision[Refusal | None]:
+        """Write the file with these resources and their healthy devices."""
+        content = self._renderer.render(registered)
         reply = yield WriteCheckpoint(content, cause)
         if not isinstance(reply, Stored | StoreFailed):
             message = f"a checkpoint write cannot be answered with {reply}"
@@ -150,3 +158,19 @@ class CheckpointPersistence(Persistence):
         error = reply.message if isinstance(reply, StoreFailed) else ""
         view.note(StateWritten(target=self.name, cause=cause, size=len(content), error=error))
         return CheckpointNotWritten(error) if error else None
+
+
+def file_of(reply: StoreReply, behavior: Behavior) -> FileState:
+    """Return what a kubelet of this version makes of the answer to `ReadCheckpoint`.
+
+    Raises:
+        TypeError: The driver answered with a reply of another kind of call.
+    """
+    if isinstance(reply, Missing):
+        return FileState()
+    if isinstance(reply, StoreFailed):
+        return FileState(error=reply.message)
+    if not isinstance(reply, CheckpointContent):
+        message = f"a checkpoint read cannot be answered with {reply}"
+        raise TypeError(message)
+    return read_file(reply.content, behavior)

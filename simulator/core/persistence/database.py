@@ -66,11 +66,19 @@ class DatabasePersistence(Persistence):
     @override
     def load(self, view: ManagerView) -> StoreDecision[Restored]:
         """Load the node's state; a database that cannot be read is never taken for an empty one."""
-        reply = yield LoadState()
+        return self.understood((yield LoadState()))
+
+    def understood(self, reply: StoreReply) -> Restored:
+        """Return what a kubelet restores from the answer to `LoadState`."""
         if not isinstance(reply, StateLoaded):
             return Restored(source=self.name, error=_cause(reply), fatal=True)
         state = reply.state
         return Restored(source=self.name, bindings=state.bindings, registered=state.registered)
+
+    @property
+    def owed(self) -> frozenset[tuple[PodUid, ContainerName, ResourceName]]:
+        """Keys of the bindings that memory has and the database has not yet."""
+        return frozenset((pod, *key) for pod, owed in self._unkept.items() for key in owed)
 
     @override
     def record(self, binding: DeviceBinding) -> None:
