@@ -23,7 +23,7 @@ from simulator.core.records import InvariantViolated
 from simulator.engine.cluster import Keeping
 from simulator.engine.cut_points import INTERRUPTED, CutPoint, cut_points, sampled
 from simulator.engine.faults import Effect, Fault
-from simulator.engine.kubelet_settings import reservations_of
+from simulator.engine.node_phase import reservations_of
 from simulator.engine.simulation import Watching
 from simulator.engine.spec import SimulationSpec
 from simulator.errors import ScenarioError

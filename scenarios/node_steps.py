@@ -10,6 +10,7 @@ from typing_extensions import override
 from scenarios.fields import GoDuration, KubeletVersion, Model, Name
 from scenarios.surroundings import ActionModel, Surroundings
 from simulator.core.instants import Duration
+from simulator.core.migration.phases import Phase
 from simulator.engine import actions
 from simulator.engine.disk import Loss
 
@@ -100,6 +101,24 @@ class UpgradeKubelet(Downtime):
     def engine_action(self, surroundings: Surroundings) -> actions.Action:
         node = surroundings.node(self.node_name)
         return actions.UpgradeKubelet(node, self.version, self.downtime)
+
+
+class Migrate(Downtime):
+    """Stop the kubelet, move its bindings between file and database, and start it.
+
+    The phases in order: `checkpoint` (the file alone), `imported` (rows were made from it),
+    `dualWrite` (both are written, the file is believed), `databasePrimary` (both are written, the
+    database is believed), `database` (the file is set aside). All on the way are gone through,
+    forward or back. A crash of the kubelet meanwhile breaks it off.
+    """
+
+    to: Literal["checkpoint", "imported", "dualWrite", "databasePrimary", "database"]
+    """The phase to be reached."""
+
+    @override
+    def engine_action(self, surroundings: Surroundings) -> actions.Action:
+        node = surroundings.node(self.node_name)
+        return actions.Migrate(node, Phase(self.to), self.downtime)
 
 
 class RebootNode(Downtime):

@@ -43,6 +43,7 @@ def simulation_spec(
         seed=spec.seed if seed is None else seed,
         added_fsync=spec.added_fsync,
         plugin_call_timeout=spec.plugin_call_timeout,
+        migrates=any(step.migrate is not None for step in spec.steps),
     )
 
 

@@ -52,6 +52,8 @@ class Step(Model):
     """Kill the kubelet."""
     upgrade_kubelet: node_steps.UpgradeKubelet | None = None
     """Restart the kubelet into another version."""
+    migrate: node_steps.Migrate | None = None
+    """Move a node's bindings between file and database."""
     reboot_node: node_steps.RebootNode | None = None
     """Reboot a node."""
     recreate_node: node_steps.RecreateNode | None = None

@@ -13,6 +13,7 @@ from scenarios.phrases import found, nearest
 OPTIONS: Final[dict[str, tuple[str, ...]]] = {
     "checkpoint": ("dirFsync",),
     "database": (),
+    "dual-write": ("databasePrimary", "dirFsync"),
 }
 """The strategies of this release and the options of each; all options are booleans."""
 

@@ -11,6 +11,7 @@ from enum import Enum
 
 from simulator.core.devices import Device
 from simulator.core.instants import Duration
+from simulator.core.migration.phases import Phase
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine.disk import Loss
@@ -149,6 +150,18 @@ class UpgradeKubelet:
 
 
 @dataclass(frozen=True, slots=True)
+class Migrate:
+    """The kubelet stops, its bindings are moved between file and database, and it starts again.
+
+    Completes when the first batch of pods has been admitted or refused.
+    """
+
+    node: NodeName
+    to: Phase
+    downtime: Duration = Duration(0)
+
+
+@dataclass(frozen=True, slots=True)
 class RebootNode:
     """Containers, plugins and kubelet end; new boot id; the disk survives.
 
@@ -276,6 +289,7 @@ Action = (
     | RestartKubelet
     | CrashKubelet
     | UpgradeKubelet
+    | Migrate
     | RebootNode
     | RecreateNode
     | PowerCut

@@ -1,8 +1,8 @@
 """What a node's durable state says: the bindings that a kubelet started now would restore.
 
 For the persistence `checkpoint` that is the file, read as the node's kubelet version reads it; for
-`database` the rows. A database that cannot be opened restores nothing wrong: the kubelet refuses to
-start, so there is no answer at all.
+`database` the rows; in a migration what its phase says. A database that cannot be opened restores
+nothing wrong: the kubelet refuses to start, so there is no answer at all.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from dataclasses import dataclass
 
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.behavior import Behavior
-from simulator.core.checkpoint.bindings import read_bindings
-from simulator.core.checkpoint.parse import parse
+from simulator.core.checkpoint.reading import read_file
 from simulator.core.devices import DeviceId, device_ids
+from simulator.core.migration.agreement import agreement
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
-from simulator.core.transitions import DeviceBinding, NodeName
-from simulator.engine.database import Database
+from simulator.core.transitions import DeviceBinding
 from simulator.engine.disk import Disk
+from simulator.engine.node_phase import NodePhase
 from simulator.engine.observation import CheckpointObservation
-from simulator.errors import CheckpointError, StoreError
 
 HolderKey = tuple[PodUid, ContainerName, ResourceName]
 """What a binding is found by."""
@@ -50,17 +49,24 @@ class RestorableState:
 class Authority:
     """The durable state of one node; what has not changed is not read again."""
 
-    def __init__(self, node: NodeName, disk: Disk, database: Database | None) -> None:
-        self._node = node
+    def __init__(self, disk: Disk, phase: NodePhase) -> None:
         self._disk = disk
-        self._database = database
-        self._seen: object = None
+        self._phase = phase
+        self._seen: list[object] = []
+        self._no_answer = False
+        self._rows: dict[HolderKey, tuple[DeviceId, ...]] | None = None
         self._state = RestorableState()
         self._ids: dict[HolderKey, tuple[DeviceId, ...]] = {}
 
     def answers(self, behavior: Behavior) -> bool:
-        """Tell whether there is an answer: not while a database cannot be read."""
-        return self._database is None or not self.state(behavior).error
+        """Tell whether there is an answer: not while a database is needed and cannot be read."""
+        self._refresh(behavior)
+        return not self._no_answer
+
+    def rows(self, behavior: Behavior) -> dict[HolderKey, tuple[DeviceId, ...]] | None:
+        """Return the ids in the rows; None where none are written, or they cannot be read."""
+        self._refresh(behavior)
+        return self._rows
 
     def state(self, behavior: Behavior) -> RestorableState:
         """Return what a kubelet of this version would restore."""
@@ -81,36 +87,33 @@ class Authority:
         return CheckpointObservation(exists=True, valid=not state.error, entries=state.entries)
 
     def _refresh(self, behavior: Behavior) -> None:
-        seen: object
-        if self._database is None:
+        regime = self._phase.regime
+        seen: list[object] = [regime]
+        content = None
+        if regime.writes_file:
             content = self._disk.read(CHECKPOINT_FILE_NAME)
-            seen = (content, behavior.checkpoints_read)
-            if seen != self._seen:
-                self._state = read_checkpoint(content, behavior)
+            seen += [content, behavior.checkpoints_read]
+        rows = self._phase.rows() if self._phase.uses_database else None
+        seen.append(rows)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self._no_answer = isinstance(rows, str)
+        self._rows = None
+        if isinstance(rows, str):
+            self._state = RestorableState(error=rows)
+        elif rows is None or not regime.writes_rows:
+            self._state = read_checkpoint(content, behavior)
         else:
-            seen = (self._database.store, self._database.commits, self._database.damage)
-            if seen != self._seen:
-                self._state = self._read_database(self._database)
-        if seen != self._seen:
-            self._seen = seen
-            self._ids = self._state.ids()
-
-    def _read_database(self, database: Database) -> RestorableState:
-        if database.damage:
-            return RestorableState(error=database.damage)
-        try:
-            return RestorableState(database.store.load(self._node).bindings)
-        except StoreError as error:
-            return RestorableState(error=str(error))
+            found = rows.bindings
+            if regime.writes_file:
+                found = agreement(regime, read_file(content, behavior), rows).bindings
+            self._state = RestorableState(found)
+            self._rows = RestorableState(rows.bindings).ids()
+        self._ids = self._state.ids()
 
 
 def read_checkpoint(content: bytes | None, behavior: Behavior) -> RestorableState:
     """Return what a kubelet of this version makes of a file; None for no file."""
-    if content is None:
-        return RestorableState()
-    try:
-        checkpoint = parse(content, behavior.checkpoints_read)
-    except CheckpointError as error:
-        return RestorableState(error=str(error))
-    read = read_bindings(checkpoint, lenient=behavior.lenient_allocate_responses)
-    return RestorableState(read.bindings, entries=len(checkpoint.entries or ()))
+    file = read_file(content, behavior)
+    return RestorableState(file.bindings, file.error, file.entries)

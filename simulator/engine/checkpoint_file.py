@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from simulator.config import CHECKPOINT_FILE_NAME
+from simulator.config import CHECKPOINT_FILE_NAME, RETIRED_CHECKPOINT_NAME
 from simulator.core.calls import CheckpointContent, Missing, Stored, StoreFailed, StoreReply
 from simulator.core.instants import Duration
 from simulator.engine.disk import Disk
@@ -21,6 +21,9 @@ from simulator.engine.injection import Injector
 from simulator.engine.timeline import Process
 
 Reply = Callable[[StoreReply], None]
+
+RETIRED_FILE: Final = f"../{RETIRED_CHECKPOINT_NAME}"
+"""The file that was set aside: above the plugin directory, which older kubelets empty (S1.9)."""
 
 _TEMPORARY_PREFIX: Final = f".{CHECKPOINT_FILE_NAME}"
 
@@ -47,7 +50,7 @@ class CheckpointFile:
         self._injector = injector
         self._dir_fsync = dir_fsync
         self._written = 0
-        self._waiting: deque[tuple[bytes, Reply]] = deque()
+        self._waiting: deque[tuple[bytes, bool, Reply]] = deque()
         self._busy = False
 
     def read(self, reply: Reply) -> None:
@@ -68,14 +71,28 @@ class CheckpointFile:
 
         self._run((_Step(Op.READ, self._disk.latency.read, act),), 0, done)
 
-    def write(self, content: bytes, reply: Reply) -> None:
+    def set_aside(self, reply: Reply) -> None:
+        """Move the file out of the plugin directory and make that durable, if there is one."""
+
+        def act() -> str:
+            if self._disk.read(CHECKPOINT_FILE_NAME) is None:
+                return ""
+            return self._disk.rename(CHECKPOINT_FILE_NAME, RETIRED_FILE)
+
+        def done(error: str) -> None:
+            reply(StoreFailed(error) if error else Stored())
+
+        rename = _Step(Op.RENAME, self._disk.latency.rename, act)
+        self._run((rename, self._directory_step()), 0, done)
+
+    def write(self, content: bytes, reply: Reply, *, directory_synced: bool = False) -> None:
         """Replace the file, after the writes that were asked for before."""
-        self._waiting.append((content, reply))
+        self._waiting.append((content, directory_synced or self._dir_fsync, reply))
         if not self._busy:
             self._write_next()
 
     def _write_next(self) -> None:
-        content, reply = self._waiting.popleft()
+        content, directory_synced, reply = self._waiting.popleft()
         self._busy = True
         temporary = self._free_name()
 
@@ -87,16 +104,16 @@ class CheckpointFile:
             if self._waiting and not self._busy and self._process.is_alive():
                 self._write_next()
 
-        self._run(self._steps(temporary, content), 0, done)
+        steps = self._steps(temporary, content)
+        self._run((*steps, self._directory_step()) if directory_synced else steps, 0, done)
 
     def _steps(self, temporary: str, content: bytes) -> tuple[_Step, ...]:
         disk, latency = self._disk, self._disk.latency
-        steps = (
+        return (
             _Step(Op.WRITE, latency.write, lambda: disk.write(temporary, content)),
             _Step(Op.FSYNC, disk.fsync_latency, lambda: disk.fsync(temporary)),
             _Step(Op.RENAME, latency.rename, lambda: disk.rename(temporary, CHECKPOINT_FILE_NAME)),
         )
-        return (*steps, self._directory_step()) if self._dir_fsync else steps
 
     def _directory_step(self) -> _Step:
         def act() -> str:

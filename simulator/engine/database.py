@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from simulator.core.calls import Conflict, StateLoaded, Stored, StoreFailed, StoreReply
+from simulator.core.calls import StoreFailed, StoreReply
 from simulator.core.instants import MICROSECOND, MILLISECOND, SECOND, Duration, Instant
 from simulator.core.transitions import NodeName, Transition
 from simulator.engine.disk import Loss
 from simulator.engine.timeline import Priority, Process, Timeline
 from simulator.errors import StoreError
-from simulator.ports import Committed, Durability, Outcome, Refused, Store
+from simulator.ports import Durability, Outcome, Store
+from simulator.store_calls import committed, loaded
 
 LOAD_LATENCY: Final = Duration(MILLISECOND)
 COMMIT_LATENCY: Final = Duration(100 * MICROSECOND)
@@ -101,19 +102,21 @@ class Database:
         """Why the database cannot be opened; empty when it can."""
         return self._damage
 
-    def load(self, node: NodeName, process: Process, reply: Reply) -> None:
-        """Load a node's state for a kubelet that starts."""
+    def load(
+        self, node: NodeName, process: Process, reply: Reply, *, with_file: bool = False
+    ) -> None:
+        """Load a node's state, as for a kubelet that starts."""
 
         def finish() -> None:
             if self._damage:
                 reply(StoreFailed(self._damage))
                 return
             try:
-                state = self._store.load(node)
+                state = loaded(self._store, node, with_file=with_file)
             except StoreError as error:
                 reply(StoreFailed(str(error)))
             else:
-                reply(StateLoaded(state))
+                reply(state)
 
         process.after(LOAD_LATENCY, finish)
 
@@ -204,14 +207,5 @@ class Database:
 
 
 def _replies(batch: Sequence[_Pending], outcomes: Sequence[Outcome]) -> list[StoreReply]:
-    replies: list[StoreReply] = []
     remaining = iter(outcomes)
-    for pending in batch:
-        own = [next(remaining) for _ in pending.transitions]
-        refused = next((outcome for outcome in own if isinstance(outcome, Refused)), None)
-        if refused is not None:
-            replies.append(Conflict(refused.message))
-        else:
-            revisions = [outcome.revision for outcome in own if isinstance(outcome, Committed)]
-            replies.append(Stored(max(revisions, default=0)))
-    return replies
+    return [committed([next(remaining) for _ in pending.transitions]) for pending in batch]

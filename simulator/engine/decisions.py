@@ -22,12 +22,13 @@ from simulator.core.calls import (
     PreStartContainerCall,
     ReadCheckpoint,
     Reply,
+    SetCheckpointAside,
     StoreDecision,
     StoreFailed,
     StoreReply,
     WriteCheckpoint,
 )
-from simulator.core.facts import KubeletFacts
+from simulator.core.instants import Instant
 from simulator.core.panics import KubeletPanic
 from simulator.core.resources import ResourceName
 from simulator.engine.checkpoint_file import CheckpointFile
@@ -54,6 +55,12 @@ def lifted(decision: StoreDecision[T]) -> Decision[T]:
     return (yield from decision)
 
 
+class Dated(Protocol):
+    """What a decision is told: at least what time it is."""
+
+    now: Instant
+
+
 class DecisionOwner(Protocol):
     """The kubelet process, as its decisions need it."""
 
@@ -76,16 +83,14 @@ class DecisionDriver:
     Args:
         host: Where the process runs.
         process: Its life.
-        facts: What the device manager is told; `now` is kept up to date here.
+        facts: What decisions are told; `now` is kept up to date here.
         owner: The kubelet.
 
     Attributes:
         in_flight: Number of decisions under way.
     """
 
-    def __init__(
-        self, host: Host, process: Process, facts: KubeletFacts, owner: DecisionOwner
-    ) -> None:
+    def __init__(self, host: Host, process: Process, facts: Dated, owner: DecisionOwner) -> None:
         self.process = process
         self.owner = owner
         self.in_flight = 0
@@ -116,9 +121,11 @@ class DecisionDriver:
         if isinstance(call, ReadCheckpoint):
             self._checkpoint.read(resume)
         elif isinstance(call, WriteCheckpoint):
-            self._checkpoint.write(call.content, resume)
+            self._checkpoint.write(call.content, resume, directory_synced=call.directory_synced)
+        elif isinstance(call, SetCheckpointAside):
+            self._checkpoint.set_aside(resume)
         elif isinstance(call, LoadState):
-            self._load(resume)
+            self._load(call, resume)
         elif isinstance(call, Commit):
             self._commit(call, resume)
         else:
@@ -131,11 +138,13 @@ class DecisionDriver:
             raise TypeError(message)
         return database
 
-    def _load(self, resume: Callable[[StoreReply], None]) -> None:
+    def _load(self, call: LoadState, resume: Callable[[StoreReply], None]) -> None:
         database = self._database()
         self._call(
             Op.LOAD,
-            lambda reply: database.load(self._host.name, self.process, reply),
+            lambda reply: database.load(
+                self._host.name, self.process, reply, with_file=call.with_file
+            ),
             failure=StoreFailed,
             resume=resume,
         )

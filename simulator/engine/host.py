@@ -16,6 +16,7 @@ from simulator.engine.api import ApiServer
 from simulator.engine.database import Database
 from simulator.engine.disk import Disk
 from simulator.engine.injection import Injector
+from simulator.engine.node_phase import NodePhase
 from simulator.engine.runtime import ContainerProcess, Runtime
 from simulator.engine.spec import NodeSpec, SimulationSpec
 from simulator.engine.timeline import Process, Timeline
@@ -58,7 +59,8 @@ class Host:
     Attributes:
         run: The whole run's choices.
         touch: Says that something changed of which there is no record.
-        database: None unless the persistence keeps its state there.
+        database: None unless the persistence keeps its state there, now or after a migration.
+        phase: How far that migration is.
         strategy: Makes the persistence of a kubelet; None for that of the run's name.
     """
 
@@ -72,6 +74,7 @@ class Host:
     runtime: Runtime
     disk: Disk
     database: Database | None
+    phase: NodePhase
     injector: Injector
     choices: Choices
     machine: Machine

@@ -30,13 +30,13 @@ def place_initial_pods(node: Node, api: ApiServer) -> None:
             is to be kept in a database.
     """
     content = node.spec.checkpoint
-    if content is not None and node.database is not None:
+    regime = node.phase.regime
+    bindings: tuple[DeviceBinding, ...] = ()
+    if content is not None and regime.writes_rows:
         bindings = _import(node, content)
-    elif content is not None:
+    if content is not None and regime.writes_file:
         node.storage.disk.put(CHECKPOINT_FILE_NAME, content)
         bindings = node.authority.state(node.behavior).bindings
-    else:
-        bindings = ()
     for pod in node.spec.pods:
         start = _start(node, pod)
         if not start.gone:

@@ -193,9 +193,9 @@ class NodeInvariants:
 
     def _rows(self, kubelet: Kubelet) -> Iterator[InvariantViolated]:
         node = self._node
-        if node.database is None or not node.authority.answers(node.behavior):
+        rows = node.authority.rows(node.behavior)
+        if rows is None:
             return
-        rows = node.authority.ids(node.behavior)
         held = {
             (each.pod, each.container, each.resource): device_ids(each.devices)
             for each in kubelet.manager.snapshot().bindings

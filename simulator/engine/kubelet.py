@@ -22,6 +22,7 @@ from simulator.core.records import HealthUpdated, KubeletStarted
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeBooted
 from simulator.engine.api import ApiPod
+from simulator.engine.checkpoint_file import RETIRED_FILE
 from simulator.engine.decisions import DecisionDriver
 from simulator.engine.host import Host
 from simulator.engine.housekeeping import Housekeeping
@@ -115,7 +116,7 @@ class Kubelet:
         what counts is whether its state can be loaded.
         """
         host = self._host
-        if host.database is not None:
+        if host.phase.uses_database:
             booted = NodeBooted(host.name, host.timeline.now(), host.machine.boot_id)
             yield Commit((booted,))
         return (yield from self.manager.start())
@@ -127,7 +128,7 @@ class Kubelet:
             return
         if self._behavior.plugin_directory_emptied:
             for name in host.disk.names():
-                if name != CHECKPOINT_FILE_NAME:
+                if name not in {CHECKPOINT_FILE_NAME, RETIRED_FILE}:
                     host.disk.remove(name)
         self.serving = True
         host.api.connect(host.name, self._pod_changed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.core.behavior import Behavior, Reservations
+from simulator.core.behavior import Behavior
 from simulator.core.device_manager import DeviceManager
 from simulator.core.facts import KubeletFacts
 from simulator.core.machine import (
@@ -14,26 +14,13 @@ from simulator.core.machine import (
 )
 from simulator.core.persistence.checkpoint import CheckpointPersistence
 from simulator.core.persistence.database import DatabasePersistence
+from simulator.core.persistence.dual_write import DualWritePersistence
 from simulator.core.persistence.protocol import Persistence
 from simulator.engine.host import Host
-from simulator.engine.spec import SimulationSpec
-
-
-def keeps_database(persistence: str) -> bool:
-    """Tell whether a persistence keeps its state in a database."""
-    return persistence == DatabasePersistence().name
-
-
-def reservations_of(run: SimulationSpec) -> Reservations:
-    """Return what a failed allocation leaves behind: the persistence's own default, or as asked."""
-    if run.reservations is not None:
-        return run.reservations
-    return Reservations.TRANSACTIONAL if keeps_database(run.persistence) else Reservations.UPSTREAM
 
 
 def build_manager(host: Host, behavior: Behavior, facts: KubeletFacts) -> DeviceManager:
     """Return the device manager of a new kubelet process."""
-    run = host.run
     return DeviceManager(
         node=host.name,
         behavior=behavior,
@@ -42,8 +29,8 @@ def build_manager(host: Host, behavior: Behavior, facts: KubeletFacts) -> Device
         machine=_machine(host),
         topology=_topology(host),
         choices=host.choices,
-        readmission=run.readmission,
-        reservations=reservations_of(run),
+        readmission=host.run.readmission,
+        reservations=host.phase.reservations,
     )
 
 
@@ -55,7 +42,9 @@ def start_error(host: Host) -> str:
 def _persistence(host: Host, behavior: Behavior) -> Persistence:
     if host.strategy is not None:
         return host.strategy(behavior)
-    return DatabasePersistence() if host.database else CheckpointPersistence(behavior)
+    if host.phase.is_asked:
+        return DualWritePersistence(behavior, host.phase.unless_told)
+    return DatabasePersistence() if host.phase.uses_database else CheckpointPersistence(behavior)
 
 
 def _machine(host: Host) -> Machine:

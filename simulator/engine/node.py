@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from simulator.core.behavior import Behavior
+from simulator.core.behavior import Behavior, Reservations
 from simulator.core.choices import Choices, SortedChoices
 from simulator.core.instants import Duration, Instant
+from simulator.core.migration.phases import Phase
 from simulator.core.records import (
     FaultInjected,
     KubeletStartFailed,
     KubeletStopped,
+    MigrationStep,
 )
 from simulator.core.transitions import NodeName
 from simulator.engine.authority import Authority
@@ -25,8 +27,9 @@ from simulator.engine.disk import Loss
 from simulator.engine.host import Host
 from simulator.engine.injection import Injector
 from simulator.engine.kubelet import Kubelet
-from simulator.engine.kubelet_settings import reservations_of
 from simulator.engine.latencies import INIT_CONTAINER_RUN
+from simulator.engine.migration import MigrationProcess
+from simulator.engine.node_phase import NodePhase
 from simulator.engine.node_storage import NodeStorage
 from simulator.engine.plugin import KubeletSocket, Plugin
 from simulator.engine.pod_factory import uuid_text
@@ -47,7 +50,7 @@ class Node:
         plugins: The node's plugins by name, in the order of the spec.
         behavior: The version that runs, or will start next.
         authority: What the durable state says.
-        reservations: What a failed allocation leaves behind.
+        phase: How far its migration between file and database is.
         storage: Its disk and database.
         replacements: How often a blank machine took this one's place.
     """
@@ -76,6 +79,8 @@ class Node:
         self._starts = 0
         self._given_up = False
         self.storage = NodeStorage(timeline, self._emit, database, run.added_fsync)
+        self.phase = NodePhase(spec.name, run, database)
+        self._migration: MigrationProcess | None = None
         self._host = Host(
             name=spec.name,
             spec=spec,
@@ -87,13 +92,13 @@ class Node:
             runtime=Runtime(spec.name, self._emit),
             disk=self.storage.disk,
             database=database,
+            phase=self.phase,
             injector=Injector(spec.name, timeline, cluster.effects, self),
             choices=_choices(run.choice, spec.name, cluster.streams),
             machine=self,
             strategy=cluster.strategy,
         )
-        self.authority = Authority(spec.name, self.storage.disk, database)
-        self.reservations = reservations_of(run)
+        self.authority = Authority(self.storage.disk, self.phase)
         self._new_boot()
 
     @property
@@ -142,6 +147,11 @@ class Node:
         return self._host.database
 
     @property
+    def reservations(self) -> Reservations:
+        """What a failed allocation leaves behind."""
+        return self.phase.reservations
+
+    @property
     def settled(self) -> bool:
         """Whether a kubelet has handled its first batch, or has given up starting."""
         return self._given_up or (self.kubelet is not None and self.kubelet.settled)
@@ -168,6 +178,9 @@ class Node:
     def stop_kubelet(self, cause: str) -> None:
         """End the kubelet process, if one runs; containers and plugins run on."""
         self._starts += 1
+        migration, self._migration = self._migration, None
+        if migration is not None:
+            migration.break_off()
         kubelet, self.kubelet = self.kubelet, None
         if kubelet is not None:
             kubelet.stop()
@@ -186,6 +199,28 @@ class Node:
         self.behavior = behavior or self.behavior
         if self._powered:
             self._start_after(downtime)
+
+    def migrate(self, to: Phase, downtime: Duration) -> None:
+        """Stop the kubelet, migrate the node, and start the kubelet `downtime` later.
+
+        From the first step on the kubelet asks the database for its phase, until that is
+        `checkpoint` again.
+        """
+        if not self._powered:
+            self._emit(MigrationStep(to.value, "", "the node is down"))
+            return
+        self._disturbed(self)
+        self.stop_kubelet("stopped")
+        self._given_up = False
+        self.phase.is_asked = True
+
+        def ended(phase: Phase | None) -> None:
+            self._migration = None
+            self.phase.is_asked = phase is not Phase.CHECKPOINT
+            self._start_after(downtime)
+
+        self._migration = MigrationProcess(self._host, self.behavior, to, ended)
+        self._migration.start()
 
     def crash_kubelet(self, downtime: Duration) -> None:
         """Kill the kubelet and start it again after `downtime`."""

@@ -138,6 +138,7 @@ class Performer:
         action: actions.RestartKubelet
         | actions.CrashKubelet
         | actions.UpgradeKubelet
+        | actions.Migrate
         | actions.RebootNode
         | actions.RecreateNode
         | actions.PowerCut
@@ -151,6 +152,8 @@ class Performer:
                 return self._crash(node, action)
             case actions.UpgradeKubelet(_, version, downtime):
                 node.restart_kubelet(downtime, behavior=self._behaviors(version))
+            case actions.Migrate(_, to, downtime):
+                node.migrate(to, downtime)
             case actions.RebootNode(_, downtime):
                 node.reboot(downtime)
             case actions.RecreateNode(_, downtime):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from simulator.core.instants import Duration, Instant, after
+from simulator.core.migration.phases import Phase
 from simulator.core.records import Record, Stamped, StepDone
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
@@ -20,8 +21,8 @@ from simulator.engine.database import Database
 from simulator.engine.faults import Effect, EffectLog, Fault
 from simulator.engine.initial_state import place_initial_pods, pods_only_recorded
 from simulator.engine.invariants import NodeInvariants
-from simulator.engine.kubelet_settings import keeps_database
 from simulator.engine.node import Node
+from simulator.engine.node_phase import keeps_database
 from simulator.engine.observation import (
     CheckpointObservation,
     HoldingObservation,
@@ -220,6 +221,10 @@ class Simulation:
         found = self._nodes[node]
         return found.authority.checkpoint(found.behavior)
 
+    def phase(self, node: NodeName) -> Phase:
+        """Return how far a node's migration between file and database is."""
+        return self._nodes[node].phase.phase
+
     def files(self, node: NodeName) -> list[str]:
         """Return the names in a node's plugin directory, sorted; sockets are left out."""
         return self._nodes[node].storage.disk.names()
@@ -248,7 +253,7 @@ class Simulation:
 
     def _database(self, node: NodeName) -> Database | None:
         """Return a node's database; nodes that are given the same store share one."""
-        if not keeps_database(self._spec.persistence):
+        if not keeps_database(self._spec):
             return None
         store = self._store_factory(node)
         database = self._databases.get(id(store))

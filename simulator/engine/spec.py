@@ -169,6 +169,7 @@ class SimulationSpec:
         behaviors: How a kubelet version behaves.
         plugin_call_timeout: How long Allocate and GetPreferredAllocation are waited for; None for
             as long as they take, as every kubelet does (S1.24, S1.25).
+        migrates: Whether nodes are migrated, so that all have a database.
     """
 
     nodes: tuple[NodeSpec, ...]
@@ -185,3 +186,4 @@ class SimulationSpec:
     added_fsync: Duration = Duration(0)
     behaviors: Callable[[str], Behavior] = behavior_for
     plugin_call_timeout: Duration | None = None
+    migrates: bool = False

@@ -10,7 +10,11 @@ from simulator.core.machine import TopologyPolicy, TopologyScope
 from simulator.engine.spec import SimulationSpec
 from simulator.errors import ConfigError
 
-PERSISTENCE_OPTIONS: Final = {"checkpoint": ("dirFsync",), "database": ()}
+PERSISTENCE_OPTIONS: Final = {
+    "checkpoint": ("dirFsync",),
+    "database": (),
+    "dual-write": ("databasePrimary", "dirFsync"),
+}
 """The persistences that a simulated node can have, with their options."""
 
 CHOICES: Final = ("sorted", "random")

@@ -181,7 +181,10 @@ def test_unknown_versions_are_refused() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"persistence": "etcd"}, '"etcd" is no persistence; there are: checkpoint, database'),
+        (
+            {"persistence": "etcd"},
+            '"etcd" is no persistence; there are: checkpoint, database, dual-write',
+        ),
         (
             {"persistence_options": (("fast", True),)},
             '"fast" is no option of checkpoint; there are: dirFsync',

@@ -118,7 +118,7 @@ def test_steps_become_the_engines_actions() -> None:
             "[checkpiont, database]",
             (
                 'example.yaml:6:17: spec.persistence[0]: "checkpiont" is not a persistence; '
-                'did you mean "checkpoint"? Allowed: checkpoint, database'
+                'did you mean "checkpoint"? Allowed: checkpoint, database, dual-write'
             ),
         ),
         (
