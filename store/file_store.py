@@ -1,8 +1,8 @@
 """Files under keys in one directory, each replaced as a whole: where a checkpoint file is kept.
 
 The real file counterpart of the database. A write is made of the kubelet's steps (S4.9): a
-temporary file whose name begins with a dot, fsync, rename. The directory is not fsynced, so a power
-cut may still lose the rename.
+temporary file whose name begins with a dot, fsync, rename. The directory is fsynced only if that is
+asked for, so a power cut may else still lose the rename.
 
 Kubelet: FileStore (util/store/filestore.go).
 """
@@ -44,8 +44,15 @@ class FileStore:
         self._directory = directory
         self._sync = sync
 
-    def write(self, key: str, content: bytes) -> None:
+    def write(self, key: str, content: bytes, *, sync_directory: bool = False) -> None:
         """Replace the file of `key`; a failure leaves the old one and no temporary file.
+
+        When only the directory cannot be fsynced, the new file is there and may be lost again.
+
+        Args:
+            key: The file.
+            content: What it is to hold.
+            sync_directory: Whether to fsync the directory, so that no power cut takes the new name.
 
         Raises:
             StoreError: The key is not valid.
@@ -55,6 +62,8 @@ class FileStore:
         try:
             self._directory.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
             self._replace(target, content)
+            if sync_directory:
+                self._sync_folder(self._directory)
         except OSError as error:
             message = f'failed to write checkpoint file "{key}": {error.strerror}'
             raise StoreUnavailableError(message) from error
@@ -79,6 +88,23 @@ class FileStore:
         """Remove the file of `key`; it is no error when there is none."""
         self._path(key).unlink(missing_ok=True)
 
+    def set_aside(self, key: str, target: Path) -> None:
+        """Give the file of `key` another name, durably; it is no error when there is none.
+
+        Raises:
+            StoreError: The key is not valid.
+            StoreUnavailableError: It cannot be renamed; both names must be on one file system.
+        """
+        path = self._path(key)
+        try:
+            with suppress(FileNotFoundError):
+                path.rename(target)
+            for folder in dict.fromkeys((target.parent, self._directory)):
+                self._sync_folder(folder)
+        except OSError as error:
+            message = f'failed to set checkpoint file "{key}" aside as {target}: {error.strerror}'
+            raise StoreUnavailableError(message) from error
+
     def keys(self) -> list[str]:
         """Return the keys, sorted; what a broken-off write left, a dot-file, is not one."""
         if not self._directory.is_dir():
@@ -97,6 +123,13 @@ class FileStore:
             )
             raise StoreError(message)
         return self._directory / key
+
+    def _sync_folder(self, folder: Path) -> None:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            self._sync(handle)
+        finally:
+            os.close(handle)
 
     def _replace(self, target: Path, content: bytes) -> None:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}", dir=self._directory)

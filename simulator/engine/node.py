@@ -203,8 +203,8 @@ class Node:
     def migrate(self, to: Phase, downtime: Duration) -> None:
         """Stop the kubelet, migrate the node, and start the kubelet `downtime` later.
 
-        From the first step on the kubelet asks the database for its phase, until that is
-        `checkpoint` again.
+        From the first step on the kubelet asks the database for its phase; back at `checkpoint` it
+        is configured to use the file alone.
         """
         if not self._powered:
             self._emit(MigrationStep(to.value, "", "the node is down"))
@@ -216,7 +216,8 @@ class Node:
 
         def ended(phase: Phase | None) -> None:
             self._migration = None
-            self.phase.is_asked = phase is not Phase.CHECKPOINT
+            if phase is Phase.CHECKPOINT:
+                self.phase.leave_database()
             self._start_after(downtime)
 
         self._migration = MigrationProcess(self._host, self.behavior, to, ended)

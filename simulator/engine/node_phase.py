@@ -71,6 +71,11 @@ class NodePhase:
                 self._told = rows.phase
         return (self._told if self.is_asked else None) or self.unless_told
 
+    def leave_database(self) -> None:
+        """Configure the kubelet to use the file alone."""
+        self.is_asked = False
+        self.unless_told = Phase.CHECKPOINT
+
     def rows(self) -> NodeState | str:
         """Return what the database has of the node, or why it cannot be read."""
         database = self._database

@@ -59,6 +59,15 @@ def regime_of(phase: Phase) -> Regime:
     return _REGIMES[phase]
 
 
+def meaning_of(phase: Phase) -> str:
+    """Say what a phase means."""
+    regime = regime_of(phase)
+    believed = "the file" if regime.believed is Side.FILE else "the database"
+    if regime.writes_both:
+        return f"both are written, {believed} is believed"
+    return f"{believed} alone is written and believed"
+
+
 def route(start: Phase, end: Phase) -> tuple[Phase, ...]:
     """Return the phases on the way from `start` to `end`, each a neighbour of the one before."""
     here, there = _ORDER.index(start), _ORDER.index(end)

@@ -22,7 +22,7 @@ from simulator.core.calls import (
 from simulator.core.checkpoint.bindings import checkpoint_of
 from simulator.core.checkpoint.render import render
 from simulator.core.migration.agreement import pods_of
-from simulator.core.migration.phases import Phase, Side, regime_of, route
+from simulator.core.migration.phases import Phase, Side, meaning_of, route
 from simulator.core.migration.repair import repair_rows
 from simulator.core.migration.survey import Migration, MigrationRefused, Survey, survey
 from simulator.core.plurals import counted
@@ -125,7 +125,7 @@ def _import_file(phase: Phase) -> _Move:
             return MigrationRefused(f"the file is not imported: {error}")
         skipped = counted(found.file.skipped, "entry", "entries")
         left_out = f", {skipped} left out" if found.file.skipped else ""
-        return f"{_amount(found, Side.FILE)} in the database{left_out}; {_meaning(phase)}"
+        return f"{_amount(found, Side.FILE)} in the database{left_out}; {meaning_of(phase)}"
 
     return move
 
@@ -137,7 +137,7 @@ def _begin(phase: Phase) -> _Move:
         error = yield from _done(Commit((PhaseChanged(job.node, job.now, phase),)))
         if error:
             return _unusable(f"the phase cannot be kept: {error}")
-        return f"{_amount(found, found.believed)} in both; {_meaning(phase)}"
+        return f"{_amount(found, found.believed)} in both; {meaning_of(phase)}"
 
     return move
 
@@ -151,7 +151,7 @@ def _retire_file(job: Migration, found: Survey) -> StoreDecision[Outcome]:
     error = yield from _done(Commit((retired,)))
     if error:
         return _unusable(f"the phase cannot be kept: {error}")
-    return f"the file is set aside; {_meaning(Phase.DATABASE)}"
+    return f"the file is set aside; {meaning_of(Phase.DATABASE)}"
 
 
 def _set_aside(job: Migration) -> StoreDecision[Outcome]:
@@ -170,7 +170,7 @@ def _write_file_again(job: Migration, found: Survey) -> StoreDecision[Outcome]:
     error = yield from _write_file(job, found, "migration")
     if error:
         return _unusable(f"the file cannot be written: {error}")
-    return f"{_amount(found, Side.DATABASE)} in the file; {_meaning(Phase.DATABASE_PRIMARY)}"
+    return f"{_amount(found, Side.DATABASE)} in the file; {meaning_of(Phase.DATABASE_PRIMARY)}"
 
 
 def _write_file(job: Migration, found: Survey, cause: str) -> StoreDecision[str]:
@@ -194,7 +194,7 @@ def _end_rows(job: Migration, found: Survey) -> StoreDecision[Outcome]:
     error = yield from _done(Commit(tuple(transitions)))
     if error:
         return _unusable(f"the rows cannot be ended: {error}")
-    return f"{_amount(found, Side.DATABASE)} ended in the database; {_meaning(Phase.CHECKPOINT)}"
+    return f"{_amount(found, Side.DATABASE)} ended in the database; {meaning_of(Phase.CHECKPOINT)}"
 
 
 _MOVES: Final = MappingProxyType(
@@ -228,19 +228,10 @@ def _unreadable(job: Migration, found: Survey) -> MigrationRefused:
             f"kubelet {job.behavior.version} cannot read the checkpoint file: {found.file.error}; "
             "put a sound file there, or name the version that wrote it"
         )
-        return MigrationRefused(reason)
+        return MigrationRefused(reason, damaged=True)
     return _unusable("there is no checkpoint file, which counts in this phase")
 
 
 def _amount(found: Survey, side: Side) -> str:
     bindings = found.file.bindings if side is Side.FILE else found.rows.bindings
     return f"{counted(len(bindings), 'binding')} of {counted(len(pods_of(bindings)), 'pod')}"
-
-
-def _meaning(phase: Phase) -> str:
-    """Say what a phase means, from the same table that kubelets ask."""
-    regime = regime_of(phase)
-    names = {Side.FILE: "the file", Side.DATABASE: "the database"}
-    if regime.writes_both:
-        return f"both are written, {names[regime.believed]} is believed"
-    return f"{names[regime.believed]} alone is written and believed"

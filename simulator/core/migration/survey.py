@@ -56,10 +56,12 @@ class MigrationRefused:
     Attributes:
         reason: What was found and what to do.
         unusable: Whether a file or database cannot be used, rather than what it says.
+        damaged: Whether the file cannot be read.
     """
 
     reason: str
     unusable: bool = False
+    damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
