@@ -43,6 +43,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "get": "simulator.cli.get:get",
         "history": "simulator.cli.history:history",
         "kubelet-versions": "simulator.cli.kubelet_versions:kubelet_versions",
+        "migrate": "simulator.cli.migrate:migrate",
         "replay": "simulator.cli.replay:replay",
         "scenario": "simulator.cli.scenario:scenario",
         "version": "simulator.cli.version:version",
