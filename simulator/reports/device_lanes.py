@@ -20,7 +20,10 @@ from simulator.reports.lanes import Bar, Lane, LaneKind, Numbered, State, Track
 from simulator.reports.wording import Names
 
 IDLE_SHOWN_MAX: Final = 8
-"""A resource with more devices shows only those of which there is something to tell."""
+"""A resource with more devices shows only those of which there is something to tell.
+
+So does one of which there is nothing to tell at all.
+"""
 
 DeviceKey = tuple[ResourceName, DeviceId]
 _Holder = tuple[PodUid, ContainerName | None]
@@ -128,8 +131,9 @@ def device_lanes(node: str, of_node: Iterable[Numbered], names: Names) -> Iterat
     for (resource, device), found in devices.found.items():
         by_resource.setdefault(resource, []).append((device, _in_rows(found)))
     for resource, of_resource in by_resource.items():
+        is_told = any(bars for _, bars in of_resource)
         for device, bars in of_resource:
-            if bars or len(of_resource) <= IDLE_SHOWN_MAX:
+            if bars or (is_told and len(of_resource) <= IDLE_SHOWN_MAX):
                 yield Lane(LaneKind.DEVICE, node, f"{resource} {device}", bars)
 
 

@@ -23,6 +23,7 @@ from simulator.reports.timeline import Timeline, timeline
 
 NODE = NodeName("node-a")
 GPU = ResourceName("example.com/gpu")
+NIC = ResourceName("example.com/nic")
 G0, G1 = DeviceId("g0"), DeviceId("g1")
 MAIN, SIDE = ContainerName("main"), ContainerName("side")
 A, B = PodUid("uid-a"), PodUid("uid-b")
@@ -260,8 +261,17 @@ def test_of_many_devices_only_those_with_something_to_tell_have_a_lane() -> None
         (1, records.DevicesAllocated(A, MAIN, GPU, {-1: (DeviceId("d42"),)})),  # type: ignore[dict-item]
     )
 
-    names = [one.name for one in line.lanes if one.kind is LaneKind.DEVICE]
-    assert names == ["example.com/gpu d42"]
+    few = made(
+        (0, records.DevicesListed(GPU, (Device(G0), Device(G1)))),
+        (0, records.DevicesListed(NIC, (Device(G0), Device(G1)))),
+        (1, records.DevicesAllocated(A, MAIN, GPU, {-1: (G1,)})),  # type: ignore[dict-item]
+    )
+
+    def devices(line: Timeline) -> list[str]:
+        return [one.name for one in line.lanes if one.kind is LaneKind.DEVICE]
+
+    assert devices(line) == ["example.com/gpu d42"]
+    assert devices(few) == ["example.com/gpu g0", "example.com/gpu g1"]
 
 
 def test_a_stream_that_ends_begins_the_grace_period_and_the_end_of_it_is_told() -> None:

@@ -7,7 +7,7 @@
     "held": "held", "in use": "use", "unhealthy": "unhealthy", "not listed": "listed",
   };
   const ROW = 22, DEVICE_ROW = 26, TOP = 3, LABEL_FROM = 30, LETTER = 6.6, CUT_AT = 0.75, BESIDE = 14, FLAG_ROW = 21, FLAG_ROWS = 8, COLORS = 8;
-  const GROUP_MAX = 30, GROUP_SHOWN = 20, WIDTH_MAX = 2.2;
+  const GROUP_MAX = 30, GROUP_SHOWN = 20, FIT_MAX = 1.35, WIDTH_MAX = 2.2;
   const documents = new Map();
   const drawn = new Map();
 
@@ -23,6 +23,15 @@
       documents.set(id, JSON.parse(document.getElementById(id).textContent));
     }
     return documents.get(id);
+  }
+
+  // Measuring on the page would lay it out anew for every text.
+  const pen = document.createElement("canvas").getContext("2d");
+  const family = getComputedStyle(document.body).fontFamily;
+
+  function widthOf(text, weight) {
+    pen.font = weight + " 12px " + family;
+    return Math.ceil(pen.measureText(text).width);
   }
 
   // One tooltip for all; it stays while pointed at, and goes with Escape.
@@ -143,7 +152,8 @@
       const box = this.scroll.clientWidth;
       if (!box) return;
       const natural = this.natural();
-      const wanted = this.zoom === null ? Math.min(natural, box * WIDTH_MAX) : natural * this.zoom;
+      const own = natural < box * FIT_MAX ? box : Math.min(natural, box * WIDTH_MAX);
+      const wanted = this.zoom === null ? own : natural * this.zoom;
       const width = Math.max(box, Math.round(wanted));
       if (width === this.width && box === this.box) return;
       this.width = width;
@@ -186,7 +196,7 @@
           shown = name.slice(space + 1);
           heading = "devices of " + name.slice(0, space);
         } else if (kind === "plugin") {
-          small = "plugin";
+          heading = "plugins";
         } else if (kind === "container") {
           heading = "containers";
         } else if (kind === "node") {
@@ -390,7 +400,7 @@
           + group.labels.join(", ");
         const flag = make("button", "flag " + group.kind, label);
         this.flags.append(flag);
-        const own = Math.min(flag.offsetWidth, 264);
+        const own = Math.min(widthOf(label, group.kind === "step" ? 400 : 600) + 13, 264);
         const at = width * this.share(group.at) / 100;
         const left = at + own > width ? Math.max(0, at - own) : at;
         let row = 0;
@@ -437,15 +447,12 @@
         return true;
       };
       const put = (className, row, text, at, centered) => {
-        const label = make("span", className, text);
-        this.axis.append(label);
-        const own = label.offsetWidth;
+        const own = widthOf(text, className === "at" ? 700 : 400);
         const left = centered ? at - own / 2 : Math.min(at, width - own);
-        if (!fits(row, left, left + own)) {
-          label.remove();
-        } else {
-          label.style.left = 100 * (centered ? at : left) / width + "%";
-        }
+        if (!fits(row, left, left + own)) return;
+        const label = make("span", className, text);
+        label.style.left = 100 * (centered ? at : left) / width + "%";
+        this.axis.append(label);
       };
       const x = (stop) => width * this.share(stop) / 100;
       stops.forEach((stop, index) => {

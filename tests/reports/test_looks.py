@@ -1,4 +1,7 @@
-"""Every text of a page can be read on its ground (WCAG 2.2, 1.4.3: contrast of at least 4.5)."""
+"""Pages to look at: texts can be read, and nothing that a timeline tells is left without a form.
+
+A text has a contrast of at least 4.5 to its ground (WCAG 2.2, 1.4.3).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,12 @@ from importlib import resources
 
 import pytest
 
-STYLE = resources.files("simulator.reports").joinpath("assets", "report.css").read_text()
+from simulator.reports.lanes import State, TickKind
+from simulator.reports.timeline import MarkKind
+
+ASSETS = resources.files("simulator.reports").joinpath("assets")
+STYLE = ASSETS.joinpath("report.css").read_text()
+SCRIPT = ASSETS.joinpath("report.js").read_text()
 COLORS = {
     name: (light, dark)
     for name, light, dark in re.findall(
@@ -41,3 +49,15 @@ def test_a_text_can_be_read_on_its_ground(text: str, ground: str, theme: int) ->
     first, second = sorted(luminance(COLORS[name][theme]) for name in (text, ground))
 
     assert (second + 0.05) / (first + 0.05) >= 4.5
+
+
+def test_every_state_tick_and_mark_has_a_form_of_its_own() -> None:
+    [table] = re.findall(r"const STATE_CLASS = \{(.*?)\};", SCRIPT, re.DOTALL)
+    classes = dict(re.findall(r'"([^"]+)": "([^"]+)"', table))
+
+    assert set(classes) == {state.value for state in State}
+    assert [name for name in classes.values() if f".bar.{name}" not in STYLE] == []
+    assert [kind for kind in MarkKind if f".{kind.value} {{ --mark" not in STYLE] == []
+    assert [
+        kind for kind in (TickKind.FAILED, TickKind.WAITS) if f".tick.{kind.value}" not in STYLE
+    ] == []
