@@ -73,7 +73,7 @@ class Runtime:
         *,
         succeeded: bool | None = None,
     ) -> None:
-        """List a container that was started before the run.
+        """List a container that was started before the run; one that runs is recorded.
 
         Args:
             pod: Its pod.
@@ -82,7 +82,9 @@ class Runtime:
             succeeded: How it has exited; None when it runs.
         """
         process = self._list(pod, container, devices)
-        if succeeded is not None:
+        if succeeded is None:
+            self._emit(ContainerChanged(pod, container, "running", "since before the run", devices))
+        else:
             self._end(process, succeeded=succeeded)
 
     def exit(self, process: ContainerProcess, *, succeeded: bool, cause: str = "") -> None:

@@ -72,7 +72,9 @@ def test_a_node_begins_with_the_pods_and_devices_of_a_checkpoint(
     run.wait(1)
     assert run.pod("trainer").phase == "Running"
     assert run.pod("trainer").device_ids == (("example.com/gpu", ("g2",)),)
-    assert run.records(ContainerChanged) == []
+    [placed] = run.records(ContainerChanged)
+    assert (placed.state, placed.message) == ("running", "since before the run")
+    assert placed.devices == (("example.com/gpu", ("g2",)),)
     run.do(StartPlugin("gpu"))
     run.do(RestartKubelet(NODE))
     run.wait(1)

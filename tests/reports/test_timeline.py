@@ -134,6 +134,18 @@ def test_a_refused_pod_keeps_devices_with_the_file_and_not_with_the_database() -
     )
 
 
+def test_what_ran_before_the_run_is_in_use_from_its_start() -> None:
+    """One device in two pods of one file (R79): both run until the reboot."""
+    line = replayed("two-holders-in-one-file", "1.24.0", "checkpoint")
+    bars = lane(line, LaneKind.DEVICE, "example.com/gpu gpu-1").bars
+
+    assert [(bar.label, bar.row) for bar in bars if bar.since == 0] == [
+        ("notebook-1/main", 0),
+        ("notebook-2/main", 1),
+    ]
+    assert {bar.state for bar in bars if bar.since == 0} == {State.IN_USE}
+
+
 def test_an_expectation_stands_where_it_was_judged() -> None:
     line = replayed("reboot-pod-before-plugin", "1.27.2", "database")
 
