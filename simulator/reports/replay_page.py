@@ -94,9 +94,9 @@ class ScenarioView:
     data: Markup
 
     @property
-    def readmissions(self) -> bool:
-        """Whether a column has a readmission policy of its own."""
-        return any(run.column.readmission for run in self.runs)
+    def telling(self) -> int:
+        """Number of the run to look at first: one with a broken expectation, if there is one."""
+        return next((number for number, run in enumerate(self.runs) if run.broken), 0)
 
 
 @dataclass(frozen=True, slots=True)

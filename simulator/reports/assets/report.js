@@ -252,7 +252,10 @@
       const height = kind === "device" ? DEVICE_ROW : ROW;
       const placed = [];
       let rows = 1;
-      for (const [stateText, from, to, labelText, record, row, pod, lasted] of bars) {
+      const isUse = (bar) => this.text(bar[0]) === "in use";
+      // What is in use is drawn over what is held, whichever began first.
+      const ordered = bars.slice().sort((a, b) => isUse(a) - isUse(b));
+      for (const [stateText, from, to, labelText, record, row, pod, lasted] of ordered) {
         const state = this.text(stateText), label = this.text(labelText);
         const end = to === null ? "the end" : this.time(to);
         const color = pod === null ? "" : " p" + (pod % COLORS);
@@ -273,7 +276,7 @@
       for (const bar of placed) {
         if (bar.state === "held") {
           bar.used = placed.filter((use) => use.state === "in use" && use.row === bar.row
-            && use.from >= bar.from && use.from < bar.to);
+            && use.to > bar.from && use.from < bar.to);
         }
       }
       this.bars.push(...placed);
