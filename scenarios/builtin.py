@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import Final
 
-from scenarios.phrases import nearest
 from simulator.errors import ScenarioError
 
 LIBRARY: Final = Path(__file__).parent / "library"
@@ -30,6 +30,10 @@ def find_file(name: str) -> Path:
         return Path(name)
     names = builtin_names()
     if name not in names:
-        reason = f'there is no built-in scenario "{name[:60]}"{nearest(name, names)}'
+        close = difflib.get_close_matches(name[:60], names, n=1)
+        meant = f'; did you mean "{close[0]}"?' if close else ";"
+        reason = (
+            f'there is no built-in scenario "{name[:60]}"{meant} `rebind scenario list` shows all'
+        )
         raise ScenarioError(reason)
     return LIBRARY / f"{name}.yaml"

@@ -19,6 +19,7 @@ from scenarios.parameters import check_settings, read_settings
 from scenarios.phrases import nearest
 from scenarios.replay import replay as replay_scenario
 from scenarios.schema import SEED_MAX
+from scenarios.selectors import Selector
 from scenarios.variants import Persistence, parse_persistence
 from scenarios.versions import replayable_version
 from simulator.assembly import simulated
@@ -26,7 +27,7 @@ from simulator.cli import terminal
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.html import replay_html, require_html
-from simulator.cli.lists import Listed
+from simulator.cli.lists import Listed, selector_option
 from simulator.cli.own_state import load_own, own_files, own_state_options
 from simulator.core.behavior import Readmission
 from simulator.core.switches import behavior_for
@@ -69,7 +70,7 @@ def _readmission(text: str) -> Readmission:
 
 @click.command(
     epilog=example(
-        "rebind replay --all -o junit",
+        "rebind replay --all -l area=init -o junit",
         "rebind replay reboot-pod-before-plugin -o html --output-file report.html",
         "rebind replay reboot-pod-before-plugin --kubelet-version 1.27.2 --persistence database",
         "rebind replay --checkpoint kubelet_internal_checkpoint --pods pods.yaml --event reboot",
@@ -78,6 +79,7 @@ def _readmission(text: str) -> Readmission:
 @click.argument("scenarios", nargs=-1, metavar="[NAME|FILE]...")
 @own_state_options
 @click.option("--all", "all_builtin", is_flag=True, help="Run all built-in scenarios.")
+@selector_option
 @click.option(
     "--kubelet-version",
     type=Listed("VERSION,...", replayable_version),
@@ -133,6 +135,7 @@ def replay(  # noqa: PLR0913 - click hands over every option
     node_name: str | None,
     write: Path | None,
     all_builtin: bool,
+    selector: Selector | None,
     kubelet_version: tuple[str, ...] | None,
     persistence: tuple[Persistence, ...] | None,
     readmission: tuple[Readmission, ...] | None,
@@ -162,10 +165,10 @@ def replay(  # noqa: PLR0913 - click hands over every option
     )
     narrowing = Narrowing(kubelet_version, persistence, readmission)
     if files is not None:
-        if scenarios or all_builtin or settings or update_transcripts:
+        if scenarios or all_builtin or selector or settings or update_transcripts:
             reason = (
                 "--checkpoint makes a scenario of its own: "
-                "leave names, --all, --set and --update-transcripts out"
+                "leave names, --all, -l, --set and --update-transcripts out"
             )
             raise click.UsageError(reason, context)
         made = load_own(files, narrowing)
@@ -177,7 +180,7 @@ def replay(  # noqa: PLR0913 - click hands over every option
     if output == "scenario":
         reason = "-o scenario wants your node's files; `rebind scenario show` prints a built-in one"
         raise click.UsageError(reason, context)
-    names = _names(scenarios, all_builtin=all_builtin)
+    names = _names(scenarios, selector, all_builtin=all_builtin)
     if update_transcripts and (
         narrowing != Narrowing() or seed is not None or settings or output_file is not None
     ):
@@ -211,16 +214,38 @@ def _put(text: str, output: _Output) -> None:
         click.echo(text, nl=False)
 
 
-def _names(scenarios: tuple[str, ...], *, all_builtin: bool) -> tuple[str, ...]:
+def _names(
+    scenarios: tuple[str, ...], selector: Selector | None, *, all_builtin: bool
+) -> tuple[str, ...]:
     if all_builtin and scenarios:
         reason = "--all runs all built-in scenarios; leave the names out"
         raise click.UsageError(reason, click.get_current_context())
     if not all_builtin and not scenarios:
         reason = (
-            f"name a scenario or a file, or give --all; built-in are {', '.join(builtin_names())}"
+            "name a scenario or a file, or give --all; "
+            "the built-in ones are shown by `rebind scenario list`"
         )
         raise click.UsageError(reason, click.get_current_context())
+    if selector is not None:
+        return _selected(selector, all_builtin=all_builtin)
     return builtin_names() if all_builtin else scenarios
+
+
+def _selected(selector: Selector, *, all_builtin: bool) -> tuple[str, ...]:
+    """Return the built-in scenarios with these labels."""
+    if not all_builtin:
+        reason = "-l chooses among the built-in scenarios: give --all and no names"
+        raise click.UsageError(reason, click.get_current_context())
+    names = tuple(
+        name
+        for name in builtin_names()
+        for loaded in load_scenarios(find_file(name), {})
+        if selector.matches(loaded.scenario.metadata.labels)
+    )
+    if not names:
+        reason = "no built-in scenario has these labels; `rebind scenario list -o wide` shows them"
+        raise click.UsageError(reason, click.get_current_context())
+    return names
 
 
 def _load_all(choice: Choice) -> list[LoadedScenario]:

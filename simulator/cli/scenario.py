@@ -12,8 +12,10 @@ from scenarios.loading import LoadedScenario, load_scenarios
 from scenarios.matrix import Narrowing
 from scenarios.parameters import check_settings, read_settings
 from scenarios.replay import SOURCE_ANNOTATION
+from scenarios.selectors import Selector
 from simulator.cli.examples import example
 from simulator.cli.failures import INVALID, error_line
+from simulator.cli.lists import selector_option
 from simulator.cli.output import (
     Column,
     JsonValue,
@@ -85,7 +87,7 @@ _TABLE: Table[_Listed] = Table(
     ),
     name=lambda row: f"scenario/{row.loaded.name}",
     document=_document,
-    nothing="no built-in scenarios",
+    nothing="no built-in scenario has these labels",
 )
 
 
@@ -94,14 +96,20 @@ def scenario() -> None:
     """List, show and check scenarios."""
 
 
-@scenario.command("list", epilog=example("rebind scenario list -o wide"))
+@scenario.command(
+    "list",
+    epilog=example("rebind scenario list -o wide", "rebind scenario list -l timing=independent"),
+)
+@selector_option
 @output_options()
-def list_(output: OutputOptions) -> None:
+def list_(output: OutputOptions, selector: Selector | None) -> None:
     """List the built-in scenarios."""
+    wanted = selector or Selector()
     rows = [
         _Listed(loaded)
         for name in builtin_names()
         for loaded in load_scenarios(find_file(name), {})
+        if wanted.matches(loaded.scenario.metadata.labels)
     ]
     emit(_TABLE, rows, output)
 

@@ -178,6 +178,50 @@ def test_a_table_that_goes_to_no_terminal_is_100_columns_wide_and_plain() -> Non
     assert "\x1b" not in finished.stdout
 
 
+def test_scenarios_are_chosen_by_their_labels() -> None:
+    chosen = rebind("scenario", "list", "-l", "area=init,timing=independent", "-o", "name")
+    others = rebind("scenario", "list", "-l", "area!=init", "-o", "name")
+    everything = rebind("scenario", "list", "-o", "name").stdout.splitlines()
+    init = rebind("scenario", "list", "-l", "area=init", "-o", "name").stdout.splitlines()
+
+    assert "scenario/sidecar-devices" in chosen.stdout.splitlines()
+    assert "scenario/restart-init-shares-device" not in chosen.stdout.splitlines()
+    assert sorted([*others.stdout.splitlines(), *init]) == sorted(everything)
+
+
+def test_all_can_be_narrowed_to_scenarios_with_a_label() -> None:
+    finished = rebind("replay", "--all", "-l", "area=init,timing", "-o", "json", *QUICK)
+    names = [each["scenario"] for each in json.loads(finished.stdout)["items"]]
+    listed = rebind("scenario", "list", "-l", "area=init,timing", "-o", "name").stdout.split()
+
+    assert [f"scenario/{name}" for name in names] == listed
+    assert names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("replay", "--all", "-l", "area=nowhere"), "no built-in scenario has these labels"),
+        (("replay", REBOOT, "-l", "area=reboot"), "-l chooses among the built-in scenarios"),
+        (("replay", "--all", "-l", "area reboot"), '"area reboot" is not a label selector'),
+        (("scenario", "list", "-l", "!area=x"), '"!area=x" is not a label selector'),
+    ],
+)
+def test_labels_that_choose_nothing_are_refused(arguments: tuple[str, ...], said: str) -> None:
+    finished = rebind(*arguments)
+
+    assert finished.code == 2
+    assert said in finished.stderr
+    assert finished.stdout == ""
+
+
+def test_a_list_of_nothing_says_so() -> None:
+    finished = rebind("scenario", "list", "-l", "area=nowhere")
+
+    assert (finished.code, finished.stdout) == (0, "")
+    assert "no built-in scenario has these labels" in finished.stderr
+
+
 def test_scenarios_are_listed_shown_and_checked(scenario: Path) -> None:
     listed = rebind("scenario", "list")
     shown = rebind("scenario", "show", REBOOT)

@@ -3,13 +3,18 @@
 Its answers are in the rules about that moment (S3.11, S3.14, S3.18); `transactional` may differ.
 """
 
+import random
+
 import pytest
 
 from simulator.core.behavior import Behavior, Reservations
-from simulator.core.calls import AllocateCall
+from simulator.core.calls import AllocateCall, Commit
 from simulator.core.machine import Machine, TopologyOptions, TopologyPolicy
 from simulator.core.panics import KubeletPanic
+from simulator.core.persistence.checkpoint import CheckpointPersistence
+from simulator.core.persistence.database import DatabasePersistence
 from simulator.core.pods import ContainerKind, ContainerName
+from simulator.core.refusals import Refusal
 from tests.core.driving import GPU, MAIN, NIC, Rig, allocate_ids, container, device, pod
 
 
@@ -126,3 +131,86 @@ def test_a_container_start_that_is_taken_back_leaves_the_other_pod_what_it_hands
 
     assert admitted.value.value.admitted
     assert rig.held("p2") == rig.held("p2", "first") == ["g1"]
+
+
+def interleaved(seed: int, behavior: Behavior = Behavior()) -> Rig:  # noqa: B008 - frozen
+    """Admit a pod while its preferred devices are asked for and other things happen (R107)."""
+    chance = random.Random(seed)  # noqa: S311 - repeatable chance is the point
+    persistence = chance.choice([CheckpointPersistence, lambda _: DatabasePersistence()])
+    rig = Rig(behavior=behavior, persistence=persistence)
+    total = chance.randint(2, 6)
+    devices = [f"g{number}" for number in range(total)]
+    rig.plug(GPU, *devices, preferred=True)
+    holders = [f"old{number}" for number in range(chance.randint(1, total - 1))]
+    for holder in holders:
+        rig.admit(pod(holder, {GPU: 1}))
+
+    def meanwhile() -> None:
+        for _ in range(chance.randint(1, 6)):
+            match chance.choice(["end", "list", "report"]):
+                case "end" if holders:
+                    rig.end(holders.pop(chance.randrange(len(holders))))
+                case "report":
+                    rig.report(GPU, *devices)
+                case _:
+                    rig.run(rig.manager.release_inactive())
+
+    rig.meanwhile = meanwhile
+    assert rig.admit(pod("p1", {GPU: 1})).admitted
+    rig.run(rig.manager.release_inactive())
+    assert sorted(rig.held("p1")) == rig.held("p1")
+    assert len(rig.held("p1")) == 1
+    assert len(rig.allocated() or []) == len(holders) + 1
+    assert rig.manager.violations() == []
+    return rig
+
+
+def test_a_thousand_ways_to_release_while_the_plugin_is_asked_end_well() -> None:
+    """R107: the pod is admitted, and what the last holders had is free."""
+    asked = {type(call).__name__ for seed in range(1000) for call in interleaved(seed).calls}
+
+    assert asked == {"AllocateCall", "PreferredAllocationCall"}
+
+
+def test_some_of_those_ways_ended_older_kubelets() -> None:
+    """R107: those in which the last holder was released, and its set dropped."""
+    older = Behavior(rebuild_during_preference_crashes=True)
+    panics = 0
+    for seed in range(100):
+        try:
+            interleaved(seed, older)
+        except KubeletPanic:
+            panics += 1
+
+    assert 0 < panics < 100
+
+
+@pytest.mark.parametrize("report_in_between", [False, True])
+def test_hints_are_those_of_one_list_though_another_arrives(
+    report_in_between: bool,  # noqa: FBT001
+) -> None:
+    """R109: the release before them is the only moment in which a list can come in."""
+    rig = Rig(
+        persistence=lambda _: DatabasePersistence(),
+        machine=Machine.with_nodes(2),
+        topology=TopologyOptions(policy=TopologyPolicy.BEST_EFFORT),
+    )
+    old = [device("g0", nodes=[0]), device("g1", nodes=[0])]
+    new = [device("g0", nodes=[1]), device("g1", nodes=[1])]
+    rig.plug(GPU, *old)
+    rig.admit(pod("gone", {GPU: 1}))
+    rig.end("gone")
+    commits: list[Commit] = []
+
+    def between(commit: Commit) -> None:
+        commits.append(commit)
+        if report_in_between and len(commits) == 1:
+            rig.report(GPU, *new)
+
+    rig.refuse_commit = between
+    hints = rig.run(rig.manager.topology_hints(pod("p1", {GPU: 2}), MAIN))
+    node = 1 if report_in_between else 0
+
+    assert commits
+    assert not isinstance(hints, Refusal)
+    assert [hint.affinity for hint in hints[GPU] or () if hint.preferred] == [(node,)]
