@@ -187,7 +187,7 @@ def test_some_of_those_ways_ended_older_kubelets() -> None:
 
 @pytest.mark.parametrize("report_in_between", [False, True])
 def test_hints_are_those_of_one_list_though_another_arrives(
-    report_in_between: bool,  # noqa: FBT001
+    report_in_between: bool,  # noqa: FBT001 - given by name
 ) -> None:
     """R109: the release before them is the only moment in which a list can come in."""
     rig = Rig(

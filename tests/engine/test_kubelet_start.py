@@ -151,6 +151,17 @@ def test_a_completed_init_container_fails_its_running_pod_at_a_restart() -> None
     assert run.pod("trainer").message == NO_HEALTHY
 
 
+def test_a_completed_init_container_does_no_harm_once_the_plugin_is_back() -> None:
+    """R36: with healthy devices nothing more is needed (step F)."""
+    spec = with_plugin(with_init_container("1.36.2"), reregister_after=seconds(0.05))
+    run = started(spec, "trainer")
+    run.do(RestartKubelet(NODE))
+    run.wait(1)
+
+    assert run.pod("trainer").phase == "Running"
+    assert run.pod("trainer").unchanged
+
+
 def test_a_completed_init_container_did_not_matter_to_1_24() -> None:
     run = started(with_init_container("1.24.0"), "trainer")
     run.do(RestartKubelet(NODE))

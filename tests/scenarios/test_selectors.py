@@ -26,7 +26,7 @@ LABELS = {"area": "reboot", "level": "regression"}
         ("area=", False),
     ],
 )
-def test_all_requirements_must_be_met(selector: str, selected: bool) -> None:  # noqa: FBT001
+def test_all_requirements_must_be_met(selector: str, selected: bool) -> None:  # noqa: FBT001 - given by name
     assert parse_selector(selector).matches(LABELS) is selected
 
 
