@@ -2,7 +2,8 @@
 
 A persistence is judged by what it adds: the violations of a cut run on it, without those of the
 same run that is not cut and whose store nothing ever befalls. What the kubelet breaks by its own
-decisions, whatever keeps its records, never counts.
+decisions, whatever keeps its records, never counts. An invariant that a persistence breaks without
+a cut is not looked for in its cut runs, where it may be broken in the same way.
 """
 
 from __future__ import annotations
@@ -230,13 +231,13 @@ class Explorer:
             found.skipped += beyond
             for violation, (at, detail) in _added(uncut, known):
                 found.note(violation, at, detail, None)
-            known |= set(uncut.violations)
+            broken = {violation.invariant for violation in uncut.violations}
             for point in points:
                 progress(found.run, len(points))
                 cut = self.seen(combination, (point.fault,))
                 found.run += 1
                 found.ended_early += bool(cut.ended_by)
-                noted: set[str] = set()
+                noted = set(broken)
                 for violation, (at, detail) in _added(cut, known):
                     if violation.invariant not in noted:
                         noted.add(violation.invariant)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from scenarios.documents import Plain
+from scenarios.phrases import some_of
 from simulator.core.checkpoint.bindings import BindingsRead
 from simulator.core.checkpoint.values import Checkpoint
 from simulator.core.devices import DeviceId, NumaNode
@@ -38,7 +39,7 @@ def plugins_of(
         if unhealthy:
             notes.append(
                 f"{resource}: held, but not among the healthy devices of the checkpoint, so taken "
-                f"for unhealthy: {', '.join(unhealthy)}"
+                f"for unhealthy: {some_of(unhealthy)}"
             )
         if not listed:
             notes.append(

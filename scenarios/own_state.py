@@ -20,6 +20,7 @@ from scenarios.loading import LoadedScenario, parse_scenarios
 from scenarios.node_pods import NodePod, choose_node
 from scenarios.own_devices import plugins_of
 from scenarios.own_pods import known_pod, pod_names, wants_devices
+from scenarios.phrases import some_of
 from scenarios.variants import Persistence
 from scenarios.writing import scenario_text, written_persistence
 from simulator.config import API_VERSION, DEFAULT_KUBELET_VERSION
@@ -114,6 +115,9 @@ def own_scenario(
         ManifestError: It is not clear which pods are the node's, or two have one uid.
         ScenarioError: Something in checkpoint or pods cannot stand in a scenario.
     """
+    if not own.pods:
+        reason = "there is no pod; give what `kubectl get pods -A -o yaml` prints with --pods"
+        raise ManifestError(reason)
     read = read_bindings(own.inspection.checkpoint, lenient=True)
     recorded = dict.fromkeys(binding.pod for binding in read.bindings)
     node = choose_node(own.pods, recorded.keys(), own.name)
@@ -236,7 +240,7 @@ def _notes(
     if without:
         notes.append(f"{counted(without, 'pod')} without devices left out")
     if left:
-        named = ", ".join(f"{name} ({uid})" for uid, name in left.items())
+        named = some_of([f"{name} ({uid})" for uid, name in left.items()])
         notes.append(f"in the checkpoint, but not among the pods: {named}")
     if not own.inspection.is_valid:
         notes.append("the checksum is wrong: a kubelet starts without any record from this file")

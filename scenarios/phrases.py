@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def found(value: object) -> str:
@@ -17,6 +17,12 @@ def found(value: object) -> str:
     if isinstance(value, str):
         return f'"{value[:60]}"'
     return "a list" if isinstance(value, list) else "a map"
+
+
+def some_of(names: Sequence[str], most: int = 6) -> str:
+    """Return names in one line, and of a long list how many more there are."""
+    more = len(names) - most
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:most])} and {more} more"
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:

@@ -266,9 +266,22 @@ def test_pods_of_one_name_are_told_apart_by_their_namespaces() -> None:
     assert [pod.name for pod in node.pods] == ["default.trainer", "team-b.trainer"]
 
 
+def test_of_many_pods_left_over_a_few_are_named() -> None:
+    content = checkpoint({f"gone-{number}": (f"g{number}",) for number in range(9)})
+
+    [note, *_] = made(manifest("trainer", "u1"), content=content).notes
+
+    assert note.endswith("leftover-gone-5 (gone-5) and 3 more")
+
+
 @pytest.mark.parametrize(
     ("pods", "node", "expected"),
     [
+        (
+            "",
+            None,
+            "there is no pod; give what `kubectl get pods -A -o yaml` prints with --pods",
+        ),
         (
             manifest("trainer", "u1").replace(", uid: u1", ""),
             None,
