@@ -14,9 +14,10 @@ from simulator.core.records import (
     KubeletStartFailed,
     ManagerStarted,
     MigrationStep,
+    ResourceExpired,
     StatesDiffer,
 )
-from simulator.core.transitions import NodeName
+from simulator.core.transitions import NodeName, PodsReleased
 from simulator.engine.actions import (
     Action,
     CheckpointFile,
@@ -29,8 +30,10 @@ from simulator.engine.actions import (
     Migrate,
     RebootNode,
     RecreateNode,
+    ReportDevices,
     RestartKubelet,
     StartPlugin,
+    StopPlugin,
     UpgradeKubelet,
     When,
 )
@@ -40,7 +43,18 @@ from simulator.engine.simulation import Watching
 from simulator.engine.spec import SimulationSpec
 from simulator.ports import Store
 from store.memory_store import MemoryStore
-from tests.engine.runs import GPU, NODE, Run, a_spec, container, devices, pod, seconds, with_plugin
+from tests.engine.runs import (
+    GPU,
+    NIC,
+    NODE,
+    Run,
+    a_spec,
+    container,
+    devices,
+    pod,
+    seconds,
+    with_plugin,
+)
 from tests.engine.test_cut_everywhere import added
 from tests.engine.test_database import sqlite
 
@@ -342,6 +356,81 @@ def test_a_node_on_the_database_goes_back_to_a_file_of_its_own_version(persisten
     assert held(run) == {"a": ("g0", "g1")}
     assert phases(run)[-2:] == ["imported", "checkpoint"]
     assert run.records(ManagerStarted)[-1].source == "checkpoint"
+
+
+def test_a_resource_that_is_gone_too_long_leaves_both_sides() -> None:
+    """S2.10: after the grace period of five minutes."""
+    run = started(migrating_spec("dual-write"))
+    run.do(StartPlugin("gpu"))
+    run.do(StopPlugin("gpu"))
+    run.wait(310)
+
+    assert len(run.records(ResourceExpired)) == 1
+    assert run.records(StatesDiffer) == []
+
+
+def test_two_plugins_that_report_at_once_are_compared_when_both_are_written() -> None:
+    spec = migrating_spec("dual-write")
+    nic = replace(spec.plugins[0], name="nic", resource=NIC, devices=devices(2, "n"))
+    run = started(replace(spec, plugins=(*spec.plugins, nic)))
+    run.begin(StartPlugin("gpu"))
+    run.begin(StartPlugin("nic"))
+    run.wait(1)
+    run.begin(ReportDevices("gpu", devices(7)))
+    run.wait(0.0025)
+    run.do(ReportDevices("nic", devices(3, "n")))
+    run.do(CreatePod("a"))
+
+    assert held(run) == {"a": ("g0", "g1")}
+    assert run.records(StatesDiffer) == []
+    assert run.records(InvariantViolated) == []
+
+
+def test_rows_that_somebody_else_ended_are_made_again_from_what_the_manager_holds() -> None:
+    store = MemoryStore()
+    run = Run(migrating_spec("dual-write"), store_factory=lambda _: store)
+    run.do(StartPlugin("gpu"))
+    run.do(CreatePod("a"))
+    store.apply([PodsReleased(NODE, run.simulation.now, (run.pod("a").uid,))])
+    run.do(ReportDevices("gpu", devices(7)))
+    run.wait(1)
+    (difference,) = run.records(StatesDiffer)
+
+    assert difference.believed == "memory"
+    assert difference.detail.startswith("1 binding only in the file (")
+    assert [each.pod for each in store.load(NODE).bindings] == [run.pod("a").uid]
+
+
+def test_a_database_that_fails_while_both_are_written_is_told_once() -> None:
+    run = started(migrating_spec("dual-write"))
+    run.do(StartPlugin("gpu"))
+    run.do(CreatePod("a"))
+    run.do(DatabaseFile(NODE, FileAction.TRUNCATE))
+    run.do(ReportDevices("gpu", devices(7)))
+    run.do(ReportDevices("gpu", devices(6)))
+    run.wait(1)
+
+    assert [each.detail for each in run.records(StatesDiffer)] == [
+        "the database cannot be read: database disk image is malformed"
+    ]
+    run.do(CreatePod("b"))
+
+    assert run.pod("b").phase == "Failed"
+    run.do(DatabaseFile(NODE, FileAction.REPLACE))
+    run.do(CreatePod("c"))
+
+    assert held(run)["c"] == ("g2", "g3")
+    assert run.records(InvariantViolated) == []
+
+
+def test_a_database_that_is_damaged_refuses_a_migration() -> None:
+    run = started(migrating_spec())
+    run.do(DatabaseFile(NODE, FileAction.TRUNCATE))
+    run.do(Migrate(NODE, Phase.DATABASE))
+
+    assert [step.error for step in run.records(MigrationStep)] == [
+        "the database cannot be read: database disk image is malformed"
+    ]
 
 
 def test_the_devices_of_a_resource_are_known_by_name() -> None:
