@@ -76,6 +76,15 @@ def opened_store(
         store.close()
 
 
+def outlives_its_process(url: str) -> bool:
+    """Tell whether what is written to the database at `url` is there afterwards.
+
+    Raises:
+        ConfigError: `url` names no database that can be used.
+    """
+    return not maintenance.is_in_memory(url)
+
+
 @contextmanager
 def store_to_try(url: str) -> Iterator[Store]:
     """Open a copy of the database at `url`, in memory: what is done to it changes nothing.

@@ -125,9 +125,19 @@ def compact(url: str, *, keep: int) -> int:
         return effort.changes
 
 
+def is_in_memory(url: str) -> bool:
+    """Tell whether a database lives in the memory of whoever opens it.
+
+    Raises:
+        ConfigError: It is no URL of a database.
+    """
+    database = database_at(url)
+    return isinstance(database, SqliteDatabase) and database.file is None
+
+
 @contextlib.contextmanager
 def copy_in_memory(url: str) -> Iterator[SqlStore]:
-    """Yield a copy of a database, to try something on; a missing file is an empty one.
+    """Yield a copy of a database, to try something on; without tables, or a file, it is empty.
 
     What only the history has is not copied.
 
@@ -136,7 +146,10 @@ def copy_in_memory(url: str) -> Iterator[SqlStore]:
     """
     database = database_at(url)
     with contextlib.closing(SqlStore("sqlite://")) as copy:
-        if not isinstance(database, SqliteDatabase) or (database.file and database.file.exists()):
+        is_there = not isinstance(database, SqliteDatabase) or (
+            database.file is not None and database.file.exists()
+        )
+        if is_there and revision_of(url) is not None:
             with contextlib.closing(SqlStore(url, read_only=True)) as store:
                 copy_database(store, copy)
         yield copy

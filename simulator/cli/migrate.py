@@ -89,6 +89,11 @@ def _import_options(command: F) -> F:
     return command
 
 
+_dry_run_option: Final = click.option(
+    "--dry-run", is_flag=True, help="Show the plan, and change nothing."
+)
+
+
 def _to_option(default: Phase) -> Callable[[F], F]:
     return click.option(
         "--to",
@@ -166,8 +171,11 @@ def plan(  # noqa: PLR0913 - one parameter for each option
 @_node_options
 @_import_options
 @_to_option(Phase.DATABASE)
+@_dry_run_option
 @output_options("table", "json", "yaml")
+@click.pass_context
 def run(  # noqa: PLR0913 - one parameter for each option
+    context: click.Context,
     *,
     node: NodeName,
     root_dir: Path,
@@ -179,6 +187,7 @@ def run(  # noqa: PLR0913 - one parameter for each option
     missing_ok: bool,
     pods: tuple[Path, ...],
     to: str,
+    dry_run: bool,
     output: OutputOptions,
 ) -> None:
     """Go forward to a phase, step by step; what was broken off is finished.
@@ -192,14 +201,20 @@ def run(  # noqa: PLR0913 - one parameter for each option
         node, _file(root_dir, node, checkpoint), db, behavior, OnConflict(on_conflict), replace,
         missing_ok, pods,
     )  # fmt: skip
-    run_migration(request, Phase(to), output, forward=True)
+    if not dry_run:
+        run_migration(request, Phase(to), output, forward=True)
+    elif not plan_migration(request, Phase(to), output):
+        context.exit(CHECK_FAILED)
 
 
 @migrate.command(epilog=example(f"rebind migrate back {_HERE}"))
 @_node_options
 @_to_option(Phase.CHECKPOINT)
+@_dry_run_option
 @output_options("table", "json", "yaml")
+@click.pass_context
 def back(  # noqa: PLR0913 - one parameter for each option
+    context: click.Context,
     *,
     node: NodeName,
     root_dir: Path,
@@ -207,6 +222,7 @@ def back(  # noqa: PLR0913 - one parameter for each option
     db: str,
     behavior: Behavior,
     to: str,
+    dry_run: bool,
     output: OutputOptions,
 ) -> None:
     """Go back to a phase, step by step; what was broken off is finished.
@@ -217,7 +233,10 @@ def back(  # noqa: PLR0913 - one parameter for each option
     Exit codes: as of `run`.
     """
     request = Request(node, _file(root_dir, node, checkpoint), db, behavior)
-    run_migration(request, Phase(to), output, forward=False)
+    if not dry_run:
+        run_migration(request, Phase(to), output, forward=False)
+    elif not plan_migration(request, Phase(to), output):
+        context.exit(CHECK_FAILED)
 
 
 @migrate.command(epilog=example(f"rebind migrate status {_HERE}"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from scenarios.pod_identities import read_pod_identities
-from simulator.assembly import opened_store, store_to_try
+from simulator.assembly import opened_store, outlives_its_process, store_to_try
 from simulator.cli.migration_texts import (
     line_of,
     show_plan,
@@ -115,11 +115,14 @@ def run_migration(request: Request, to: Phase, output: OutputOptions, *, forward
     """Bring a node to a phase and print each step.
 
     Raises:
-        ConfigError: The phase lies in the other direction.
+        ConfigError: The phase lies in the other direction, or the database would not last.
         CheckpointError: The file is damaged.
         ImportRefusedError: A step is refused.
         StoreError: File or database cannot be used, or someone else is at work.
     """
+    if not outlives_its_process(request.db):
+        reason = f"{request.db!r} is in memory and ends with this command; name a database to keep"
+        raise ConfigError(reason)
     files = NodeFiles(request.file)
     with alone_in(files.path.absolute().parent):
         _try_without_database(request, files, to, forward=forward)

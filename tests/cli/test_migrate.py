@@ -64,6 +64,32 @@ def test_a_plan_shows_every_step_and_changes_nothing(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == [FILE]
 
 
+def test_a_dry_run_is_the_plan(folder: Path) -> None:
+    assert migrate("run", "--dry-run").stdout == migrate("plan").stdout
+    assert [path.name for path in folder.iterdir()] == [FILE]
+    migrate("run")
+    back = migrate("back", "--dry-run")
+
+    assert "STEPS       4" in back.stdout
+    assert back.stdout == migrate("plan", "--to", "checkpoint").stdout
+    assert not (folder / FILE).exists()
+
+
+def test_a_dry_run_that_is_refused_fails(folder: Path) -> None:
+    (folder / FILE).write_bytes(b"{")
+
+    assert migrate("run", "--dry-run").code == 1
+
+
+def test_every_command_works_on_either_database(folder: Path, database_url: str) -> None:
+    content = (folder / FILE).read_bytes()
+    for command in ("plan", "run", "status", "plan", "back", "status"):
+        finished = migrate(command, "--db", database_url)
+
+        assert finished.code == 0, finished.stderr
+    assert (folder / FILE).read_bytes() == content
+
+
 def test_there_and_back_leaves_the_file_as_it_was(folder: Path) -> None:
     content = (folder / FILE).read_bytes()
     there = migrate("run")
@@ -222,6 +248,25 @@ def test_rows_that_no_migration_brought_are_refused_unless_they_may_go(folder: P
     assert migrate("run", "--replace").code == 0
 
 
+def test_a_node_without_bindings_goes_there_and_back(folder: Path) -> None:
+    (folder / FILE).write_bytes(checkpoint_file(0))
+
+    assert migrate("run").code == 0
+    assert migrate("back").code == 0
+    assert (folder / FILE).read_bytes() == checkpoint_file(0)
+    assert migrate("status", "-o", "json").code == 0
+
+
+def test_a_step_that_is_refused_is_told_where_the_steps_are(folder: Path) -> None:
+    migrate("run", "--to", "imported")
+    _replaced(folder, b'"Checksum":', b'"Checksum":1')
+    ran = migrate("run")
+
+    assert ran.code == 2
+    assert ran.stdout.startswith("dualWrite: refused: kubelet 1.36.2 cannot read the checkpoint")
+    assert values(migrate("status"))["PHASE"].startswith("imported: ")
+
+
 def test_the_other_direction_is_refused_with_the_command_that_goes_there() -> None:
     migrate("run", "--to", "databasePrimary")
     forward = migrate("run", "--to", "imported")
@@ -305,6 +350,7 @@ def test_a_root_directory_names_the_file_of_the_one_node_or_of_this_node(folder:
         (("--kubelet-version", "one"), 2, "one"),
         (("--node", "N 0"), 2, "is no name for a node"),
         (("--db", "mysql://x"), 2, "mysql"),
+        (("--db", "sqlite://"), 2, "is in memory and ends with this command"),
         (("--checkpoint", "none/such"), 3, "No such file or directory; name the file with"),
         (("--checkpoint", "a file"), 3, "invalid key 'a file'"),
     ],
