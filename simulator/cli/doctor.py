@@ -97,7 +97,7 @@ def doctor(  # noqa: PLR0913 - one parameter for each option
         seen = f"{db} is not there; only the folder is seen"
         checks.append(_absent(context, "db", "database", seen))
     if file is not None and database.state is not None:
-        checks.append(compare(file, database.state, kubelet_version))
+        checks += compare(file, database.state, kubelet_version)
     _show(checks, output)
     if any(check.result is Result.PROBLEM for check in checks):
         context.exit(CHECK_FAILED)

@@ -14,6 +14,7 @@ from simulator.core.behavior import Behavior
 from simulator.core.checkpoint.bindings import checkpoint_of, read_bindings
 from simulator.core.checkpoint.differences import Differences, differences
 from simulator.core.devices import HEALTHY
+from simulator.core.migration.phases import meaning_of, regime_of
 from simulator.core.plurals import counted
 from simulator.core.transitions import NodeName, NodeState
 from simulator.errors import StoreError
@@ -193,19 +194,38 @@ def _chosen(seen: DatabaseSeen, node: str | None) -> NodeName | None:
     return None
 
 
-def compare(file: CheckpointFile, state: NodeState, kubelet: Behavior) -> Check:
-    """Compare the bindings of the file and of the database."""
+def compare(file: CheckpointFile, state: NodeState, kubelet: Behavior) -> Iterator[Check]:
+    """Compare the bindings of the file and of the database, by how far the migration is."""
+    phase = state.phase
+    if phase is not None:
+        yield ok("migration", f"phase {phase.value}: {meaning_of(phase)}")
     checkpoint = file.inspection.checkpoint
     ours = read_bindings(checkpoint, lenient=kubelet.lenient_allocate_responses).bindings
     form = checkpoint.format
     found = differences(checkpoint_of(ours, (), form), checkpoint_of(state.bindings, (), form))
+    subject = "file and database"
     if not found.entries:
-        return ok("file and database", f"the same {counted(len(ours), 'binding')}")
-    return problem(
-        "file and database",
-        _in_words(found),
-        "find out which one the kubelet uses; then import the file (--replace) or export the node",
-    )
+        yield ok(subject, f"the same {counted(len(ours), 'binding')}")
+    elif phase is None:
+        yield problem(
+            subject,
+            _in_words(found),
+            "find out which one the kubelet uses; then import the file (--replace) or export the "
+            "node",
+        )
+    elif regime_of(phase).writes_both:
+        yield problem(
+            subject,
+            _in_words(found),
+            f"both are written in this phase; rebind migrate status --node {state.node}",
+        )
+    else:
+        yield warning(
+            subject,
+            _in_words(found),
+            f"only one of them counts; the other is of before: rebind migrate status --node "
+            f"{state.node}",
+        )
 
 
 def _in_words(found: Differences) -> str:

@@ -235,6 +235,22 @@ def test_a_database_of_another_schema_names_the_command_that_helps(node: Path) -
     assert "rebind db upgrade --db sqlite:///rebind.db" in finished.stdout
 
 
+@pytest.mark.parametrize(("phase", "result"), [("imported", "warning"), ("dualWrite", "problem")])
+def test_a_difference_is_judged_by_how_far_the_migration_is(
+    node: Path, phase: str, result: str
+) -> None:
+    """While one side alone is written, the other one is of before."""
+    (node / "kubelet" / PLUGINS / "kubelet.sock").unlink()
+    to = ("--node", "n0", "--root-dir", "kubelet")
+    assert rebind("migrate", "run", *to, "--to", phase).code == 0
+    assert checks("--node", "n0")["file and database"] == ("ok", "the same 2 bindings")
+    shutil.copy(FILES / "before.checkpoint", node / "kubelet" / CHECKPOINT)
+    seen = checks("--node", "n0")
+
+    assert seen["migration"][1].startswith(f"phase {phase}: ")
+    assert seen["file and database"][0] == result
+
+
 def test_a_pipe_in_the_places_of_files_is_no_reason_to_wait(node: Path) -> None:
     (node / "kubelet" / CHECKPOINT).unlink()
     os.mkfifo(node / "kubelet" / CHECKPOINT)
