@@ -48,6 +48,7 @@ class NodeInvariants:
         self._freed_early: list[InvariantViolated] = []
         self._once_admitted: set[PodUid] = set()
         self._restored: set[PodUid] = set()
+        self._deleted: set[PodUid] = set()
         self._acknowledged: dict[HolderKey, tuple[DeviceId, ...]] = {}
         self._replacements = 0
         self._write_failed = False
@@ -60,6 +61,7 @@ class NodeInvariants:
             self._released(record)
         elif isinstance(record, PodDeleted):
             self._forget({record.pod})
+            self._deleted.add(record.pod)
         elif isinstance(record, StateWritten):
             self._write_failed = bool(record.error)
         elif isinstance(record, ManagerStarted):
@@ -122,7 +124,12 @@ class NodeInvariants:
         return (process for process in self._node.runtime.running() if process.devices)
 
     def _without_claim(self, uid: PodUid) -> bool:
-        """Tell whether the kubelet itself has decided that this pod holds nothing any more."""
+        """Tell whether the kubelet itself has decided that this pod holds nothing any more.
+
+        A pod that is gone from the API has no claim, also while no kubelet runs (S6.5).
+        """
+        if uid in self._deleted:
+            return True
         kubelet = self._node.kubelet
         if kubelet is None:
             return False

@@ -16,11 +16,13 @@ from simulator.core.records import InvariantViolated
 from simulator.core.transitions import DeviceBinding, PodAdmitted, PodsReleased, Transition
 from simulator.engine.actions import (
     CheckpointFile,
+    CrashKubelet,
     CreatePod,
     DeletePod,
     FileAction,
     RestartKubelet,
     StartPlugin,
+    When,
 )
 from simulator.engine.simulation import Watching
 from simulator.ports import Committed, Durability, Outcome
@@ -150,3 +152,19 @@ def test_a_refused_admission_holds_nothing_under_transactional_reservations() ->
         Reservations.UPSTREAM: (("example.com/gpu", 3),),
         Reservations.TRANSACTIONAL: (),
     }
+
+
+def test_a_crash_after_a_forced_deletion_is_not_the_fault_of_the_records() -> None:
+    """S6.5: the pod is gone from the API, its devices are freed, its container still runs."""
+    run = Run(a_spec(pod("a", container(count=4)), pod("b", container(count=4))))
+    run.do(StartPlugin("gpu"))
+    run.do(CreatePod("a"))
+    run.begin(CrashKubelet(NODE, seconds(2), "rename", When.AFTER))
+    run.do(DeletePod("a", force=True))
+    run.wait(0.05)
+    run.begin(CreatePod("b"))
+    run.wait(10)
+
+    found = broken(run)
+    assert found != set()
+    assert {by_kubelet for _, by_kubelet in found} == {True}

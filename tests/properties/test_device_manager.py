@@ -351,7 +351,13 @@ class NeverEnds(UpstreamCheckpoint):
 def test_the_history_of_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REBIND_FAILURES", str(tmp_path))
 
-    quick = settings(stateful_step_count=4, phases=[Phase.generate, Phase.shrink], database=None)
+    quick = settings(
+        stateful_step_count=6,
+        max_examples=300,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate, Phase.shrink],
+    )
 
     with pytest.raises(AssertionError, match=r"a pod has ended.*see `rebind replay "):
         check(NeverEnds, quick)
