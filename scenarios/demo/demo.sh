@@ -27,4 +27,7 @@ run get nodes --db "$database"
 printf '\nWhat do kubelets of three versions make of it, with the file and with the database?\n'
 run replay "$files/imported-node.yaml"
 
+printf '\nThe same as a page with a timeline of every run; open it in a browser.\n'
+run replay "$files/imported-node.yaml" -o html --output-file "$folder/report.html"
+
 printf '\nAll built-in scenarios: rebind replay --all\n'
