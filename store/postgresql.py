@@ -44,12 +44,15 @@ _CONNECT: Final[Mapping[str, object]] = {
 }
 _SYNCHRONOUS: Final = {Durability.FULL: "on", Durability.NORMAL: "off", Durability.OFF: "off"}
 _READER: Final = "rebind reader"
+_HIDDEN: Final = "HIDDEN"
 
 _HINTS: Final = {
     "08": "the connection broke; try again",
     "25006": "the database is read-only",
     "28": "access is denied; check user and password, and the server's pg_hba.conf",
     "3D000": "there is no such database; make it with createdb, or name another with --db",
+    "3F000": "there is no schema for this user; make one, or name it with "
+    "?options=-csearch_path%3DNAME in --db",
     "42501": "this user may not do that; grant it, or name another user in --db",
     "53100": "the disk is full; free some space and try again",
     "53300": "the server has no connection left; try again later",
@@ -78,9 +81,9 @@ class PostgresDatabase:
     """A `store.database.Database` in a schema of a PostgreSQL database."""
 
     def __init__(self, url: URL) -> None:
-        secret = {key: "***" for key in url.query if "password" in key}
+        hidden = url.update_query_dict({key: _HIDDEN for key in url.query if "password" in key})
         self.url = url
-        self.name = url.update_query_dict(secret).render_as_string(hide_password=True)
+        self.name = hidden.render_as_string(hide_password=True).replace(_HIDDEN, "***")
         self.errors: tuple[type[Exception], ...] = ERRORS
         self.in_memory = False
 

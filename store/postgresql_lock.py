@@ -22,7 +22,7 @@ _KEY: Final = 0x7265_6269
 """The first half of the lock's key, "rebi"; the second one is the schema's."""
 
 _NAME_MAX: Final = 63
-_SESSION: Final = re.compile(r"rebind \w+ (pid \d+ on \S+)")
+_SESSION: Final = re.compile(r"rebind \w+ (?P<holder>pid (?P<pid>\d+) on (?P<host>\S+))")
 
 _SCHEMA: Final = "SELECT coalesce(current_schema(), '')"
 _TAKE: Final = "SELECT pg_try_advisory_lock(%s, %s)"
@@ -55,10 +55,15 @@ class AdvisoryLock:
         self._database = database
         self._session = session
 
-    def take(self, connection: psycopg.Connection) -> bool:
-        """Take the lock for a session; False while a lost session of the same writer has it.
+    def take(self, connection: psycopg.Connection, *, patient: bool) -> bool:
+        """Take the lock for a session.
 
-        A lost session may not know yet that its client is gone: it is told.
+        A session may not know yet that its client is gone. One of this same writer is told; one of
+        a process of this machine that has ended notices soon.
+
+        Args:
+            connection: The session.
+            patient: Whether to answer False, for another try, while such a session has the lock.
 
         Raises:
             WriterLockedError: Another writer has it.
@@ -72,13 +77,27 @@ class AdvisoryLock:
         if found is None:  # It let go just now.
             return False
         pid, name, since = found
+        known = _SESSION.match(name or "")
         if name == self._session:
             connection.execute(_END, (pid,))
+        ends = name == self._session or (known and _has_ended(int(known["pid"]), known["host"]))
+        if patient and ends:
             return False
-        known = _SESSION.match(name or "")
-        holder = known[1] if known else f"session {name!r}, server process {pid}"
+        holder = known["holder"] if known else f"session {name!r}, server process {pid}"
         began = f" since {since}" if since else ""
         reason = (
             f"database {self._database} is being written by {holder}{began}; stop it and try again"
         )
         raise WriterLockedError(reason)
+
+
+def _has_ended(pid: int, host: str) -> bool:
+    if host != socket.gethostname():
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False

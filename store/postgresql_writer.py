@@ -53,8 +53,9 @@ _IS_COMMITTED: Final = """
       AND pod_id IS NOT DISTINCT FROM %s
 """
 
-# A pipeline that ends with its connection is reported by its error; no second line is needed.
-logging.getLogger("psycopg").addHandler(logging.NullHandler())
+# What goes wrong with a connection is raised; nobody needs a second line about it on stderr.
+for _library in ("psycopg", "sqlalchemy.pool"):
+    logging.getLogger(_library).addHandler(logging.NullHandler())
 
 
 class PostgresWriter:
@@ -77,8 +78,7 @@ class PostgresWriter:
         self._patience_s = REGAIN_S
         self._locked = False
         self._connect()
-        if lock is not None:
-            self._until_locked(REGAIN_S)
+        self._until_locked(REGAIN_S)
 
     @property
     def connection(self) -> Connection:
@@ -131,7 +131,7 @@ class PostgresWriter:
     @property
     def is_connected(self) -> bool:
         """Whether it can write, as far as is known: it has a connection and the lock."""
-        return not self._raw.closed and (self._lock is None or self._locked)
+        return self._locked and not self._raw.closed
 
     def is_lost(self, error: Exception) -> bool:
         """Tell whether an error means that the connection is gone, and with it the lock."""
@@ -165,9 +165,12 @@ class PostgresWriter:
             raise StoreUnavailableError(reason) from error
 
     def close(self) -> None:
-        """Let go of the connection, and of the lock with it."""
+        """Let go of the lock and the connection; the next writer need not wait for the server."""
         with contextlib.suppress(*ERRORS):
-            self._raw.close()
+            if not self._raw.closed and self._locked and self._lock is not None:
+                self._raw.execute("SELECT pg_advisory_unlock_all()")
+        if not self._connection.closed:
+            self._connection.invalidate()
             self._connection.close()
 
     def _connect(self) -> None:
@@ -185,24 +188,22 @@ class PostgresWriter:
         until = time.monotonic() + patience_s
         pause_s = _PAUSE_MIN_S
         while True:
+            last = time.monotonic() + pause_s > until
             try:
                 if self._raw.closed:
                     self.close()
                     self._connect()
-                self._locked = self._lock is None or self._lock.take(self._raw)
-                failed = None
-            except ERRORS as error:
-                failed = error
-            if self._lock is None or self._locked:
-                return
-            if time.monotonic() + pause_s > until:
-                break
+                self._locked = self._lock is None or self._lock.take(self._raw, patient=not last)
+                if self._locked:
+                    return
+            except ERRORS:
+                if last:
+                    raise
+            if last:
+                message = "the lock of its writer cannot be taken"
+                raise psycopg.OperationalError(message)
             time.sleep(pause_s)
             pause_s = min(2 * pause_s, _PAUSE_MAX_S)
-        if failed is not None:
-            raise failed
-        message = "a lost session of this writer does not end"
-        raise psycopg.OperationalError(message)
 
     def _has(self, changes: Sequence[Row]) -> bool:
         """Tell whether the history has these rows; none of them or all, as a commit is whole."""

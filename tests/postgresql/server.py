@@ -53,7 +53,7 @@ _SETTINGS: Final = {
     "unix_socket_permissions": "0777",
 }
 _END_OTHERS: Final = """
-    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
 _SCHEMAS: Final = """

@@ -155,7 +155,7 @@ def test_a_commit_in_doubt_is_answered_truly_though_another_writes_now(
             with pytest.raises(WriterLockedError):
                 cutter.store.apply([admits_one("a", "g1")])
     finally:
-        taken.wait()
+        assert taken.wait(60)
         (other,) = others
         held = _state(other)
         other.close()
