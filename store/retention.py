@@ -10,7 +10,13 @@ again (R90); one that waits for a lock within a long transaction blocks everybod
 - A step that fails is counted and changes nothing else; the next one tries again.
 
 The bound: the newest `changes_max` changes are kept, and at most one segment more
-(`SEGMENT_CHANGES_MAX` changes or an hour). Who holds what now is never dropped, however old.
+(`SEGMENT_CHANGES_MAX` changes or an hour). Who holds what now is never dropped, however old. With
+the history go the devices that left their plugin's list before it begins, and the boots that ended
+before, once no holding that is kept names them: ids that a driver update makes anew, and a node
+that reboots every day, would otherwise fill a database for ever.
+
+On PostgreSQL the space of dropped rows comes back by the server's autovacuum, or by
+`rebind db compact`; SQLite uses it again at once.
 """
 
 from __future__ import annotations
@@ -20,10 +26,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, exists, func, select
 
 from store import tables as t
 from store.database import Writer
+from store.live_rows import DISPUTED, UNDISPUTED
 
 CHANGES_MAX: Final = 500_000
 STEP_S: Final = 0.05
@@ -32,6 +39,8 @@ STEP_CHANGES: Final = 2_000
 STEP_CHANGES_MIN: Final = 16
 STEP_CHANGES_MAX: Final = 16_000
 _QUICK: Final = 4
+_VANISHED_MAX: Final = 500
+"""How many devices, and how many boots, one step drops."""
 
 
 @dataclass(slots=True)
@@ -115,7 +124,7 @@ class Retention:
             self.step_changes = min(self.step_changes * 2, STEP_CHANGES_MAX)
 
     def _drop(self, connection: Connection) -> tuple[int, bool]:
-        """Delete one step's worth; return how many changes, and whether more are due."""
+        """Delete one step's worth; return how many changes, and whether more may be due."""
         oldest, newest = connection.execute(
             select(func.min(t.change.c.revision), func.max(t.change.c.revision))
         ).one()
@@ -124,20 +133,60 @@ class Retention:
             segments = connection.scalars(
                 select(t.history_segment.c.first_revision)
                 .where(t.history_segment.c.first_revision > horizon)
+                .order_by(t.history_segment.c.first_revision)
                 .limit(1)
             ).first()
-            # Nothing more is due before the segment that is now the oldest could be dropped.
-            self._due_at = (segments or newest or 0) + self._changes_max
-            return 0, False
+            more = self._drop_vanished(connection, horizon)
+            if not more:
+                # Nothing is due before the segment that is now the oldest could be dropped.
+                self._due_at = (segments or newest or 0) + self._changes_max
+            return 0, more
         upper = min(oldest + self.step_changes, horizon)
         self._delete_before(connection, upper)
-        return upper - oldest, upper < horizon
+        return upper - oldest, True
 
     def _horizon(self, connection: Connection, newest: int) -> int:
         """Return the first revision that is kept: where a segment begins."""
         first = t.history_segment.c.first_revision
         kept_from = newest - self._changes_max + 1
         return connection.scalar(select(func.max(first)).where(first <= kept_from)) or 0
+
+    def _drop_vanished(self, connection: Connection, horizon: int) -> bool:
+        """Delete devices and boots that nothing after `horizon` names; tell if there are more."""
+        device, boot, holding = t.device, t.boot, t.device_holding
+        newer = t.boot.alias("newer")
+        last_seen = func.coalesce(device.c.last_seen_revision, device.c.first_seen_revision)
+        gone = select(device.c.id).where(
+            device.c.slot.is_(None),
+            last_seen < horizon,
+            *(
+                ~exists().where(holding.c.device_id == device.c.id, lasting)
+                for lasting in (UNDISPUTED, DISPUTED)
+            ),
+        )
+        over = select(boot.c.id).where(
+            boot.c.since_revision < horizon,
+            exists().where(
+                newer.c.node_id == boot.c.node_id, newer.c.generation > boot.c.generation
+            ),
+        )
+        dropped: list[int] = []
+        for table, candidates, used in (
+            (device, gone, holding.c.device_id),
+            (boot, over, holding.c.boot_id),
+        ):
+            # Looking through all holdings is worth it only where there may be something.
+            if connection.execute(candidates.limit(1)).first() is None:
+                dropped.append(0)
+                continue
+            unused = candidates.where(table.c.id.not_in(select(used).where(used.is_not(None))))
+            some = connection.scalars(unused.order_by(table.c.id).limit(_VANISHED_MAX)).all()
+            if some:
+                connection.execute(delete(table).where(table.c.id.in_(some)))
+            dropped.append(len(some))
+        self.effort.devices += dropped[0]
+        self.effort.boots += dropped[1]
+        return _VANISHED_MAX in dropped
 
     @staticmethod
     def _delete_before(connection: Connection, upper: int) -> None:

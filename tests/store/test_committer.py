@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from typing_extensions import override
@@ -81,8 +80,8 @@ def test_a_batch_of_one_is_no_group_commit(gated: GatedStore) -> None:
     assert gated.batches == [1, 1, 1]
 
 
-def test_a_conflict_reaches_only_its_own_caller() -> None:
-    with closing(SqlStore("sqlite://")) as store, closing(Committer(store)) as committer:
+def test_a_conflict_reaches_only_its_own_caller(database_url: str) -> None:
+    with closing(SqlStore(database_url)) as store, closing(Committer(store)) as committer:
         answers = [
             committer.commit([admits_one(pod, device)])
             for pod, device in [("a", "g0"), ("b", "g0"), ("c", "g1")]
@@ -180,9 +179,9 @@ def test_a_defect_ends_the_thread_but_leaves_nobody_waiting() -> None:
         committer.submit([], told.append)
 
 
-def test_many_threads_share_commits_and_each_write_is_durable(tmp_path: Path) -> None:
+def test_many_threads_share_commits_and_each_write_is_durable(database_url: str) -> None:
     begun: list[str] = []
-    with closing(SqlStore(f"sqlite:///{tmp_path}/rebind.db")) as store:
+    with closing(SqlStore(database_url)) as store:
         store.writer.watch = lambda sql, _rows: begun.append(sql)
         with closing(Committer(store)) as committer:
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from sqlalchemy import NullPool, create_engine, inspect, text
 
 from simulator.errors import ConfigError, SchemaOutOfDateError, StoreUnavailableError
 from store import maintenance
@@ -98,10 +99,10 @@ def test_spoiled_pages_are_found_when_they_are_read_and_by_the_check(tmp_path: P
     ],
 )
 def test_a_value_that_nobody_wrote_is_damage(
-    tmp_path: Path, spoil: str, asked: Callable[[SqlStore], object], said: str
+    database_url: str, spoil: str, asked: Callable[[SqlStore], object], said: str
 ) -> None:
-    _filled(tmp_path)
-    with closing(SqlStore(_url(tmp_path))) as store:
+    with closing(SqlStore(database_url)) as store:
+        store.apply([admits_one("a", "g0")])
         store.writer.say(spoil)
         with pytest.raises(StoreUnavailableError, match=f"the database is damaged: {said}"):
             asked(store)
@@ -127,14 +128,24 @@ def test_the_check_names_what_is_missing_of_the_schema(
     assert found["schema"] == (f"{problem} is missing",)
 
 
-def test_a_schema_without_a_revision_is_no_schema_of_ours(tmp_path: Path) -> None:
-    path = _filled(tmp_path)
-    with closing(sqlite3.connect(path)) as raw, raw:
-        raw.execute("UPDATE alembic_version SET version_num = ''")
+def test_a_schema_without_a_revision_is_no_schema_of_ours(database_url: str) -> None:
+    with closing(SqlStore(database_url)) as store:
+        store.writer.say("UPDATE alembic_version SET version_num = ''")
 
     for use in (SqlStore, maintenance.upgrade, maintenance.revision_of):
         with pytest.raises(SchemaOutOfDateError, match="but no Rebind schema"):
-            use(_url(tmp_path))
+            use(database_url)
+
+
+def test_another_programs_tables_are_left_alone(database_url: str) -> None:
+    with create_engine(database_url, poolclass=NullPool).begin() as connection:
+        connection.execute(text("CREATE TABLE recipes (id INTEGER)"))
+
+    for use in (SqlStore, maintenance.upgrade):
+        with pytest.raises(SchemaOutOfDateError, match=r"has tables \(recipes\)"):
+            use(database_url)
+    with create_engine(database_url, poolclass=NullPool).begin() as connection:
+        assert inspect(connection).get_table_names() == ["recipes"]
 
 
 def test_another_programs_database_is_not_given_our_tables(tmp_path: Path) -> None:
@@ -221,16 +232,17 @@ def test_a_url_of_anything_else_is_refused(url: str) -> None:
 
 
 def test_a_schema_that_was_taken_away_is_made_anew_only_when_nothing_is_there(
-    tmp_path: Path,
+    database_url: str,
 ) -> None:
-    _filled(tmp_path)
-    maintenance.downgrade(_url(tmp_path), "0001")
+    with closing(SqlStore(database_url)) as store:
+        store.apply([admits_one("a", "g0")])
+    maintenance.downgrade(database_url, "0001")
     with pytest.raises(SchemaOutOfDateError, match="rebind db upgrade"):
-        SqlStore(_url(tmp_path))
+        SqlStore(database_url)
 
-    assert maintenance.upgrade(_url(tmp_path)) == "0003"
-    assert maintenance.downgrade(_url(tmp_path), "base") == ""
-    with closing(SqlStore(_url(tmp_path))) as store:
+    assert maintenance.upgrade(database_url) == "0003"
+    assert maintenance.downgrade(database_url, "base") == ""
+    with closing(SqlStore(database_url)) as store:
         assert store.nodes() == []
 
 

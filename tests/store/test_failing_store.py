@@ -5,15 +5,24 @@ from __future__ import annotations
 import pytest
 
 from simulator.errors import StoreUnavailableError
-from simulator.ports import Committed
+from simulator.ports import Committed, Store
 from store.failing_store import FailingStore
 from store.memory_store import MemoryStore
+from store.sql_store import SqlStore
 from tests.store.world import NODE, admits_one, imported
 
 
 @pytest.mark.parametrize(("after", "stored"), [(False, 1), (True, 2)])
-def test_the_nth_apply_fails_before_or_after_its_effect(*, after: bool, stored: int) -> None:
-    store = FailingStore(MemoryStore(), fail_at=2, after=after)
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgresql"])
+def test_the_nth_apply_fails_before_or_after_its_effect(
+    request: pytest.FixtureRequest, kind: str, *, after: bool, stored: int
+) -> None:
+    inner: Store = MemoryStore()
+    if kind == "sqlite":
+        inner = SqlStore("sqlite://")
+    elif kind == "postgresql":
+        inner = SqlStore(request.getfixturevalue("postgres_url"))
+    store = FailingStore(inner, fail_at=2, after=after)
 
     assert store.apply([admits_one("a", "g0")]) == [Committed(1)]
     with pytest.raises(StoreUnavailableError, match="disk I/O error"):
@@ -21,6 +30,7 @@ def test_the_nth_apply_fails_before_or_after_its_effect(*, after: bool, stored: 
     assert len(store.holders()) == stored
     assert store.load(NODE).revision == stored
     assert store.has_failed
+    store.close()
 
 
 def test_loads_are_counted_too() -> None:
