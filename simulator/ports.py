@@ -21,7 +21,9 @@ from simulator.core.transitions import NodeName, NodeState, PodIdentity, Transit
 class Durability(Enum):
     """What a power cut may take: nothing acknowledged (`full`), the last commits, or anything.
 
-    A killed process loses nothing acknowledged under any of them.
+    A killed process loses nothing acknowledged under any of them. A PostgreSQL server is another
+    process on perhaps another machine: its crash counts as a power cut. It knows no class below
+    `normal`, so under `off` it keeps what it keeps under `normal`.
     """
 
     FULL = "full"

@@ -311,7 +311,11 @@ def test_a_database_of_an_older_schema_is_refused_until_it_is_upgraded() -> None
 def test_an_upgrade_makes_a_database_that_is_not_there() -> None:
     assert rebind("db", "upgrade", "--db", "sqlite:///new.db").stdout == "schema 0003\n"
     assert rebind("db", "check", "--db", "sqlite:///new.db").code == 0
-    assert rebind("db", "upgrade", "4711").code == 3
+    unknown = rebind("db", "upgrade", "4711")
+    assert unknown.code == 2
+    assert unknown.stderr == (
+        "error: there is no schema '4711'; known are base, 0001, 0002 and head\n"
+    )
     assert rebind("db", "upgrade", "--db", "sqlite://").code == 3
 
 
