@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL
@@ -15,6 +15,10 @@ from simulator.ports import Durability
 Row = tuple[Any, ...]
 Statement = tuple[str, Sequence[Row]]
 """SQL text, and the rows for which it is executed, once for each."""
+
+BEGIN_PART: Final = "SAVEPOINT part"
+UNDO_PART: Final = "ROLLBACK TO part"
+END_PART: Final = "RELEASE part"
 
 Watch = Callable[[str, Sequence[Row] | None], None]
 
@@ -47,6 +51,18 @@ class Writer(Protocol):
 
     def begin(self) -> None:
         """Begin a transaction."""
+        ...
+
+    def begin_part(self) -> None:
+        """Begin a part of the transaction, to be undone alone if need be."""
+        ...
+
+    def undo_part(self) -> None:
+        """Undo what was written since the part began."""
+        ...
+
+    def end_part(self) -> None:
+        """End the part; it is of the transaction."""
         ...
 
     def commit(self) -> None:

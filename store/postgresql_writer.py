@@ -24,7 +24,7 @@ from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection, Engine
 
 from simulator.errors import StoreUnavailableError, WriterLockedError
-from store.database import Row, Statement, Watch
+from store.database import BEGIN_PART, END_PART, UNDO_PART, Row, Statement, Watch
 from store.postgresql_lock import AdvisoryLock
 
 ERRORS: Final = (psycopg.Error, sqlalchemy.exc.DBAPIError)
@@ -74,8 +74,9 @@ class PostgresWriter:
         self._lock = lock
         self._name = name
         self._changes: list[Row] = []
+        self._changes_before = 0
         self._committing = False
-        self._patience_s = REGAIN_S
+        self._is_patient = True
         self._locked = False
         self._connect()
         self._until_locked(REGAIN_S)
@@ -113,6 +114,20 @@ class PostgresWriter:
         self._committing = False
         self.say("BEGIN")
 
+    def begin_part(self) -> None:
+        """Begin a part of the transaction, to be undone alone if need be."""
+        self._changes_before = len(self._changes)
+        self.say(BEGIN_PART)
+
+    def undo_part(self) -> None:
+        """Undo what was written since the part began."""
+        del self._changes[self._changes_before :]
+        self.say(UNDO_PART)
+
+    def end_part(self) -> None:
+        """End the part; it is of the transaction."""
+        self.say(END_PART)
+
     def commit(self) -> None:
         """Commit; durable in the connection's durability class when it returns."""
         self._committing = True
@@ -147,14 +162,15 @@ class PostgresWriter:
         Whoever waited once in vain is refused at once from then on, until it is back.
         """
         doubtful = self._changes if self._committing else []
-        patience_s, self._patience_s = self._patience_s, 0.0
+        patience_s = REGAIN_S if self._is_patient else 0.0
+        self._is_patient = False
         self._raw.close()
         try:
             self._until_locked(patience_s)
-            self._patience_s = REGAIN_S
+            self._is_patient = True
             return self._has(doubtful)
         except WriterLockedError:
-            self._patience_s = REGAIN_S
+            self._is_patient = True
             if self._has(doubtful):
                 return True
             raise

@@ -239,18 +239,18 @@ class SqlStore:
         outcomes: list[Outcome] = []
         for transition in transitions:
             keys = copy.copy(plan.keys)
-            self.writer.say("SAVEPOINT one")
+            self.writer.begin_part()
             try:
                 outcome = _planned(plan, transition)
                 plan.flush()
             except self.writer.refused:
-                self.writer.say("ROLLBACK TO one")
+                self.writer.undo_part()
                 plan.forget({transition.node}, keys)
                 refused = self._conflict(transition)
                 if refused is None:
                     raise
                 outcome = refused
-            self.writer.say("RELEASE one")
+            self.writer.end_part()
             outcomes.append(outcome)
         return outcomes
 

@@ -9,7 +9,7 @@ from typing import Final
 import sqlalchemy.exc
 from sqlalchemy import Engine
 
-from store.database import Statement, Watch
+from store.database import BEGIN_PART, END_PART, UNDO_PART, Statement, Watch
 
 ERRORS: Final = (sqlite3.Error, sqlalchemy.exc.DBAPIError)
 """What the driver raises, directly or through SQLAlchemy."""
@@ -51,6 +51,18 @@ class SqliteWriter:
     def begin(self) -> None:
         """Begin a transaction that holds the write lock from its first statement on (R91)."""
         self.say("BEGIN IMMEDIATE")
+
+    def begin_part(self) -> None:
+        """Begin a part of the transaction, to be undone alone if need be."""
+        self.say(BEGIN_PART)
+
+    def undo_part(self) -> None:
+        """Undo what was written since the part began."""
+        self.say(UNDO_PART)
+
+    def end_part(self) -> None:
+        """End the part; it is of the transaction."""
+        self.say(END_PART)
 
     def commit(self) -> None:
         """Commit; durable in the connection's durability class when it returns."""

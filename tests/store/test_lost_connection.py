@@ -10,15 +10,14 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from simulator.core.transitions import Transition
 from simulator.errors import StoreError, StoreUnavailableError, WriterLockedError
-from simulator.ports import Committed, Refused
+from simulator.ports import Committed, Outcome, Refused
 from store import postgresql_writer
 from store.committer import Committer
 from store.sql_store import SqlStore
 from tests.postgresql.proxy import Cut, Proxy
 from tests.postgresql.server import PostgresServer
-from tests.store.world import NODE, admits_one, released
+from tests.store.world import NODE, admits_one
 
 TERMINATE = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -82,15 +81,17 @@ def test_a_write_whose_connection_is_cut_is_done_once(
 
 
 @pytest.mark.parametrize("cut", list(Cut))
-def test_a_batch_with_a_conflict_is_answered_truly_after_a_cut(cutter: Cutter, cut: Cut) -> None:
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_batch_with_a_conflict_is_answered_truly_after_a_cut(
+    cutter: Cutter, place: int, cut: Cut
+) -> None:
     cutter.cut_at("COMMIT", cut)
-    batch: list[Transition] = [admits_one("a", "g1"), admits_one("b", "g0"), released("first")]
+    batch = [admits_one("a", "g1"), admits_one("b", "g2")]
+    batch.insert(place, admits_one("c", "g0"))
+    expected: list[Outcome] = [Committed(2), Committed(3)]
+    expected.insert(place, Refused("device g0 of example.com/gpu is held by pod uid-first"))
 
-    assert cutter.store.apply(batch) == [
-        Committed(2),
-        Refused("device g0 of example.com/gpu is held by pod uid-first"),
-        Committed(3),
-    ]
+    assert cutter.store.apply(batch) == expected
     assert len(cutter.store.history()) == 3
 
 
@@ -179,6 +180,34 @@ def test_a_server_that_stays_away_is_reported_and_nobody_waits_for_ever(
 
         assert store.load(NODE).revision == 1
         assert store.apply([admits_one("b", "g1")]) == [Committed(2)]
+
+
+@pytest.mark.parametrize(("cut", "committed"), [(Cut.AFTER, True), (Cut.BEFORE, False)])
+def test_who_cannot_learn_whether_a_commit_was_done_says_so(
+    cutter: Cutter, monkeypatch: pytest.MonkeyPatch, cut: Cut, *, committed: bool
+) -> None:
+    monkeypatch.setattr(postgresql_writer, "REGAIN_S", 0.2)
+    cutter.store.apply([admits_one("second", "g1")])
+
+    def watch(sql: str, _rows: object) -> None:
+        if sql == "COMMIT":
+            cutter.store.writer.watch = None
+            cutter.proxy.is_open = False
+            cutter.proxy.cut_next(cut)
+
+    cutter.store.writer.watch = watch
+    with pytest.raises(
+        StoreUnavailableError, match="is lost; whether its last changes were committed is not known"
+    ):
+        cutter.store.apply([admits_one("a", "g2")])
+    cutter.proxy.is_open = True
+
+    revision = 4 if committed else 3
+    assert cutter.store.apply([admits_one("b", "g3")]) == [Committed(revision)]
+    assert cutter.store.apply([admits_one("c", "g0")]) == [
+        Refused("device g0 of example.com/gpu is held by pod uid-first")
+    ]
+    assert ("g2" in _state(cutter.store)) is committed
 
 
 def _load(server: PostgresServer, *, clients: int, kills: int, writes: int) -> None:
