@@ -91,6 +91,17 @@ def phase_of(number: int) -> Phase:
     return phase
 
 
+def whole(number: int) -> int:
+    """Return a number of a row; SQLite keeps a text in a column of numbers, if it is given one.
+
+    Raises:
+        StoreUnavailableError: It is no number.
+    """
+    if not isinstance(number, int):
+        refuse_value("whole number", number)
+    return number
+
+
 def refuse_value(what: str, found: object) -> NoReturn:
     """Refuse a value that no program of this schema can have written.
 

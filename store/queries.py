@@ -23,7 +23,7 @@ from simulator.ports import (
     ResourceSummary,
 )
 from store import tables as t
-from store.changes import kind_name, phase_of, standing_of
+from store.changes import kind_name, phase_of, standing_of, whole
 from store.live_rows import held, live_ids, live_pods, live_responses
 from store.node_entries import numa_nodes
 from store.ordering import device_order, holding_order
@@ -126,7 +126,7 @@ def all_nodes(connection: Connection) -> list[NodeSummary]:
     summaries = [
         NodeSummary(
             node=node.name,
-            revision=node.revision,
+            revision=whole(node.revision),
             boot_id=boots.get(node.id, ""),
             pods=pods.get(node.id, 0),
             resources=tuple(sorted(resources.get(node.id, ()), key=lambda one: one.resource)),
@@ -170,7 +170,10 @@ def all_devices(connection: Connection, node: NodeName | None) -> list[DeviceSum
             ),
         )
         for row in sorted(
-            rows, key=lambda r: device_order(r.node, r.resource, r.slot, r.identifier)
+            rows,
+            key=lambda r: device_order(
+                r.node, r.resource, None if r.slot is None else whole(r.slot), r.identifier
+            ),
         )
     ]
 
@@ -276,10 +279,10 @@ def _holding(row: Row[Any], containers: dict[int, list[ContainerName]]) -> Holdi
         device=row.identifier,
         pod=PodIdentity(row.uid, row.namespace, row.pod),
         containers=tuple(containers.get(row.id, ())),
-        since_revision=row.since_revision,
-        since=Instant(row.since_at),
-        until_revision=row.until_revision,
-        until=None if row.until_at is None else Instant(row.until_at),
+        since_revision=whole(row.since_revision),
+        since=Instant(whole(row.since_at)),
+        until_revision=None if row.until_revision is None else whole(row.until_revision),
+        until=None if row.until_at is None else Instant(whole(row.until_at)),
         boot_id=row.boot or "",
         disputed=row.disputed,
     )
@@ -310,7 +313,7 @@ def changes(
     return [
         Change(
             revision=row.revision,
-            at=Instant(row.at),
+            at=Instant(whole(row.at)),
             node=row.node,
             kind=kind_name(row.kind),
             pod=row.uid,

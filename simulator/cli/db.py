@@ -73,6 +73,8 @@ def current(db: str) -> None:
 def check(context: click.Context, *, db: str, output: OutputOptions) -> None:
     """Look whether the database is sound: schema, pages, references, write-ahead log.
 
+    On PostgreSQL every value is read, and what indexes forbid is looked for without them.
+
     Exit codes: 0 sound, 1 something is wrong, 3 it cannot even be opened.
     """
     findings = maintenance.examine(db)
@@ -86,7 +88,8 @@ def check(context: click.Context, *, db: str, output: OutputOptions) -> None:
 def recover(db: str) -> None:
     """Go on with what a damaged write-ahead log still holds.
 
-    Commits after the damage are lost; without damage this changes nothing.
+    Commits after the damage are lost; without damage this changes nothing. A PostgreSQL server
+    does as much by itself when it starts.
     """
     readable = maintenance.recover(db)
     if readable is None:
@@ -108,6 +111,7 @@ def recover(db: str) -> None:
 def compact(keep: int, db: str) -> None:
     """Drop old history now. A writer does the same by itself, little by little.
 
-    Who holds what now is kept, however old.
+    Who holds what now is kept, however old. PostgreSQL also gets the space back at once (VACUUM),
+    while others read.
     """
     click.echo(f"dropped {maintenance.compact(db, keep=keep)} changes")

@@ -47,7 +47,7 @@ def db_option(command: F) -> F:
         default=DEFAULT_DATABASE_URL,
         show_default=True,
         metavar="URL",
-        help="The database.",
+        help="The database; postgresql://USER@HOST/NAME with the extra `postgres`.",
     )(command)
 
 

@@ -109,6 +109,27 @@ def test_a_value_that_nobody_wrote_is_damage(
 
 
 @pytest.mark.parametrize(
+    ("spoil", "asked"),
+    [
+        ("UPDATE change SET at = 'abc'", SqlStore.history),
+        ("UPDATE device_holding SET since_at = 'abc'", SqlStore.holders),
+        ("UPDATE device_holding SET since_revision = 'abc'", SqlStore.holders),
+        ("UPDATE device SET slot = 'abc'", SqlStore.devices),
+        ("UPDATE node SET revision = 'abc'", SqlStore.nodes),
+    ],
+)
+def test_text_among_numbers_is_damage(
+    tmp_path: Path, spoil: str, asked: Callable[[SqlStore], object]
+) -> None:
+    """SQLite takes it; PostgreSQL refuses it itself."""
+    _filled(tmp_path)
+    with closing(SqlStore(_url(tmp_path))) as store:
+        store.writer.say(spoil)
+        with pytest.raises(StoreUnavailableError, match="damaged: 'abc' is no whole number; res"):
+            asked(store)
+
+
+@pytest.mark.parametrize(
     ("spoil", "problem"),
     [
         ("DROP INDEX uq_device_holding_one_holder", "index uq_device_holding_one_holder"),

@@ -56,7 +56,7 @@ def test_memory_and_sql_answer_alike_after_any_transitions(
 @settings(
     deadline=None,
     # A server costs a hundred times what memory does; `make soak` runs as many as it is told.
-    max_examples=min(settings().max_examples // 4, 100),
+    max_examples=min(settings().max_examples // 8, 100),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_memory_and_postgresql_answer_alike_after_any_transitions(
