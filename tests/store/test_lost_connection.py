@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 
@@ -62,6 +63,17 @@ def own_server() -> Iterator[PostgresServer]:
     server.close()
 
 
+def _taken_over(url: str) -> SqlStore:
+    """Open a store as soon as the server has noticed that the last writer is cut off."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            return SqlStore(url)
+        except WriterLockedError:
+            if time.monotonic() > until:
+                raise
+
+
 def _state(store: SqlStore) -> dict[str, str]:
     return {holding.device: holding.pod.name for holding in store.holders(past=True)}
 
@@ -111,7 +123,7 @@ def test_whoever_lost_the_lock_to_another_is_refused_until_that_one_is_gone(
 ) -> None:
     cutter.proxy.is_open = False
     cutter.proxy.cut_all()
-    with closing(SqlStore(postgres_url)) as other:
+    with closing(_taken_over(postgres_url)) as other:
         cutter.proxy.is_open = True
         for _ in range(2):
             with pytest.raises(WriterLockedError, match=rf"is being written by pid {os.getpid()}"):
@@ -133,11 +145,7 @@ def test_a_commit_in_doubt_is_answered_truly_though_another_writes_now(
     others: list[SqlStore] = []
 
     def take_over() -> None:
-        while not others:
-            try:
-                others.append(SqlStore(postgres_url))
-            except WriterLockedError:
-                continue
+        others.append(_taken_over(postgres_url))
         cutter.proxy.is_open = True
         taken.set()
 
