@@ -182,6 +182,11 @@ def test_a_server_that_stays_away_is_reported_and_nobody_waits_for_ever(
         for _ in range(2):
             with pytest.raises(StoreUnavailableError, match=r"no server answers there|is lost"):
                 store.apply([admits_one("b", "g1")])
+        with closing(Committer(store, commit_batch=1)) as committer:
+            waiting = [committer.commit([admits_one(f"w{n}", f"w{n}")]) for n in range(20)]
+            for each in waiting:
+                with pytest.raises(StoreUnavailableError, match="is lost"):
+                    each.result(timeout=60)
         with pytest.raises(StoreUnavailableError, match="no server answers there"):
             store.load(NODE)
         own_server.start()
