@@ -314,7 +314,7 @@ def test_an_upgrade_makes_a_database_that_is_not_there() -> None:
     unknown = rebind("db", "upgrade", "4711")
     assert unknown.code == 2
     assert unknown.stderr == (
-        "error: there is no schema '4711'; known are base, 0001, 0002 and head\n"
+        "error: there is no schema '4711'; known are base, 0001, 0002, 0003 and head\n"
     )
     assert rebind("db", "upgrade", "--db", "sqlite://").code == 3
 

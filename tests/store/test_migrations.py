@@ -190,7 +190,7 @@ def test_an_unknown_revision_is_refused(engine: Engine) -> None:
                 change(connection, "0815")
 
             assert str(refused.value) == (
-                "there is no schema '0815'; known are base, 0001, 0002 and head"
+                "there is no schema '0815'; known are base, 0001, 0002, 0003 and head"
             )
         migrating.upgrade(connection)
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
