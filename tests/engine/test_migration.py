@@ -28,6 +28,7 @@ from simulator.engine.actions import (
     DiskFull,
     FileAction,
     Migrate,
+    PowerCut,
     RebootNode,
     RecreateNode,
     ReportDevices,
@@ -197,6 +198,27 @@ def test_a_migration_cut_anywhere_loses_no_binding_and_doubles_none(kind: FaultK
 
     assert added(ended()) == {}
     assert wrong == []
+
+
+@pytest.mark.parametrize("persistence", ["checkpoint", "dual-write"])
+def test_a_loss_of_power_does_not_bring_an_older_file_back_while_both_are_written(
+    persistence: str,
+) -> None:
+    """W10: on the file alone, whose directory is not fsynced, the second pod's binding is lost."""
+    run = started(migrating_spec(persistence))
+    run.do(StartPlugin("gpu"))
+    run.do(CreatePod("a"))
+    run.wait(60)
+    if persistence == "checkpoint":
+        run.do(CreatePod("b"))
+        run.do(Migrate(NODE, Phase.DUAL_WRITE))
+    else:
+        run.do(CreatePod("b"))
+    run.do(PowerCut(NODE, seconds(1)))
+
+    assert run.records(StatesDiffer) == []
+    assert run.records(ManagerStarted)[-1].bindings == 3
+    assert not [one for one in run.records(InvariantViolated) if not one.by_kubelet]
 
 
 @pytest.mark.parametrize("phase", [Phase.DUAL_WRITE, Phase.DATABASE_PRIMARY])

@@ -81,7 +81,7 @@ def test_5000_pods_go_there_and_back_with_a_kill_on_each_way(
 ) -> None:
     """Killed when the file is set aside and the phase is not changed yet, and the other way."""
     bench = Bench(tmp_path, database_url, checkpoint_file(5_000))
-    bench.kill(Phase.DATABASE, Cut(4, after=True))
+    bench.kill(Phase.DATABASE, Cut(5, after=True))
 
     assert not bench.files.path.exists()
     _check(bench, 5_000)

@@ -14,7 +14,8 @@ The phase is a row of the database, so one transaction moves a node on. `phases`
 means, to kubelets that start and to the commands. Every move goes to a neighbour, the other way is
 a move as well, and each may be broken off between any two effects and be made again:
 
-- into `imported` and from there into `dualWrite`: the import and the phase are one transaction;
+- into `imported` and from there into `dualWrite`: the import and the phase are one transaction; for
+  `dualWrite` the file is written once more before, so that its name is durable too (W10);
 - into `databasePrimary`: the phase, once file and rows are the same;
 - into `database`: first the file is set aside, then the phase; so no file lies at its place that is
   not written any more. Broken off between: the phase says that both are written, the file is

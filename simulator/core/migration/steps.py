@@ -22,7 +22,7 @@ from simulator.core.calls import (
 from simulator.core.checkpoint.bindings import checkpoint_of
 from simulator.core.checkpoint.render import render
 from simulator.core.migration.agreement import pods_of
-from simulator.core.migration.phases import Phase, Side, meaning_of, route
+from simulator.core.migration.phases import Phase, Side, meaning_of, regime_of, route
 from simulator.core.migration.repair import repair_rows
 from simulator.core.migration.survey import Migration, MigrationRefused, Survey, survey
 from simulator.core.plurals import counted
@@ -108,6 +108,12 @@ def _import_file(phase: Phase) -> _Move:
             content = render(nothing, legacy_escapes=job.behavior.legacy_json_escapes)
         elif found.file.checkpoint is None or content is None:
             return _unreadable(job, found)
+        if regime_of(phase).writes_both:
+            # A kubelet does not fsync the directory: the file before this one could come back with
+            # a loss of power, and it would count (W10).
+            error = yield from _done(WriteCheckpoint(content, "migration", directory_synced=True))
+            if error:
+                return _unusable(f"the file cannot be written: {error}")
         listed = (found.file.checkpoint and found.file.checkpoint.registered) or {}
         imported = CheckpointImported(
             node=job.node,

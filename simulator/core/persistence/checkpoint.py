@@ -44,9 +44,14 @@ Registered = Sequence[tuple[ResourceName, Sequence[DeviceId]]]
 
 
 class CheckpointPersistence(Persistence):
-    """Keeps the rendered form of every entry, so that a write costs one join and one hash."""
+    """Keeps the rendered form of every entry, so that a write costs one join and one hash.
+
+    Attributes:
+        directory_synced: Whether the directory is fsynced with each write, which no kubelet does.
+    """
 
     def __init__(self, behavior: Behavior) -> None:
+        self.directory_synced = False
         self._behavior = behavior
         self._renderer = CheckpointRenderer(
             behavior.checkpoint_written, legacy_escapes=behavior.legacy_json_escapes
@@ -151,7 +156,7 @@ class CheckpointPersistence(Persistence):
     ) -> StoreDecision[Refusal | None]:
         """Write the file with these resources and their healthy devices."""
         content = self._renderer.render(registered)
-        reply = yield WriteCheckpoint(content, cause)
+        reply = yield WriteCheckpoint(content, cause, self.directory_synced)
         if not isinstance(reply, Stored | StoreFailed):
             message = f"a checkpoint write cannot be answered with {reply}"
             raise TypeError(message)

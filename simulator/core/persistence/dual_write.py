@@ -7,8 +7,9 @@ they differ, as after a write that failed, both are made to say what the device 
 start, as after a crash between the two writes, the side counts that the phase believes, and the
 other one is made to say the same. A side that cannot be read is never believed.
 
-The one difference from what each does alone: the file is written after a release too, because rows
-end at once, and a file that lags (S4.10) would differ.
+Two things differ from what each does alone. The file is written after a release too, because rows
+end at once, and a file that lags (S4.10) would differ. And its directory is fsynced, for a loss of
+power could else bring the file before the last one back, which can be read and would count (W10).
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ class DualWritePersistence(Persistence):
             return (yield from self._file.load(view))
         if not self._regime.writes_file:
             return self._rows.understood(reply)
+        self._file.directory_synced = True
         file = file_of((yield ReadCheckpoint()), self._behavior)
         found = agreement(self._regime, file, reply.state)
         self._file.take(found.bindings)
