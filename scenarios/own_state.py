@@ -25,9 +25,11 @@ from scenarios.variants import Persistence
 from scenarios.writing import scenario_text, written_persistence
 from simulator.config import API_VERSION, DEFAULT_KUBELET_VERSION
 from simulator.core.checkpoint.bindings import BindingsRead, read_bindings
+from simulator.core.checkpoint.outlook import outlook
 from simulator.core.checkpoint.recognition import Inspection
 from simulator.core.plurals import counted
 from simulator.core.pods import PodUid
+from simulator.core.switches import behavior_for
 from simulator.errors import ManifestError, ScenarioError
 
 NODE: Final = "node"
@@ -145,12 +147,24 @@ def own_scenario(
             }
         ],
     }
+    steps = _steps(plugins, event, own.path)
+    back = "reregisterAfter" if event is Event.RESTART else "startsAfterBoot"
     order_documents: list[Plain] = [
-        _document(spec, plugins, (*names.values(), *left.values()), event, order)
+        _document(
+            {
+                **spec,
+                "plugins": [{**plugin, back: order.after} for plugin in plugins],
+                "steps": steps,
+            },
+            (*names.values(), *left.values()),
+            event,
+            order,
+        )
         for order in _ORDERS
     ]
     text = scenario_text(order_documents)
-    return OwnScenario(text, _parsed(text, own), _notes(own, here, shown, left, plugin_notes))
+    notes = _notes(own, here, shown, left, plugin_notes)
+    return OwnScenario(text, _parsed(text, own), (*_unread(own, versions), *notes))
 
 
 def _here(pods: Sequence[NodePod], node: str) -> list[NodePod]:
@@ -179,25 +193,33 @@ def _numa_nodes(read: BindingsRead) -> int:
     return 1 + max((node for one in read.bindings for node in one.devices), default=-1)
 
 
-def _document(
-    spec: dict[str, Plain],
-    plugins: list[dict[str, Plain]],
-    pods: Sequence[str],
-    event: Event,
-    order: _Order,
-) -> Plain:
-    restart = event is Event.RESTART
-    step: dict[str, Plain] = (
-        {"name": "restart", "at": "20s", "restartKubelet": {"downtime": "2s"}}
-        if restart
-        else {"name": "reboot", "at": "20s", "rebootNode": {"downtime": "1m"}}
-    )
-    back = "reregisterAfter" if restart else "startsAfterBoot"
+def _steps(plugins: list[dict[str, Plain]], event: Event, path: str) -> list[Plain]:
+    """Return the steps: the node as it is, and the event, with the node's own file in it.
+
+    By the time of the event the kubelet has written the file anew: in its own format, with what it
+    could read, and with the resources whose plugins are there. At its next start it is to find what
+    the operator's will find.
+    """
     starts: list[Plain] = [
         {"name": f"{plugin['name']}-up", "at": "0s", "startPlugin": {"name": plugin["name"]}}
         for plugin in plugins
     ]
-    happens = "The kubelet restarts" if restart else "The node reboots"
+    happens: dict[str, Plain] = (
+        {"name": "restart", "at": "20s", "restartKubelet": {"downtime": "2s"}}
+        if event is Event.RESTART
+        else {"name": "reboot", "at": "20s", "rebootNode": {"downtime": "1m"}}
+    )
+    found: dict[str, Plain] = {"action": "replace", "path": path}
+    return [*starts, happens, {"name": "own-file", "at": "21s", "checkpointFile": found}]
+
+
+def _document(
+    spec: dict[str, Plain],
+    pods: Sequence[str],
+    event: Event,
+    order: _Order,
+) -> Plain:
+    happens = "The kubelet restarts" if event is Event.RESTART else "The node reboots"
     return {
         "apiVersion": API_VERSION,
         "kind": "Scenario",
@@ -205,8 +227,6 @@ def _document(
         "spec": {
             "description": f"{happens}; {order.words}.",
             **spec,
-            "plugins": [{**plugin, back: order.after} for plugin in plugins],
-            "steps": [*starts, step],
             "expect": [
                 {"after": event.value, "within": order.within, "pod": pod, "show": _SHOWN}
                 for pod in pods
@@ -223,6 +243,21 @@ def _parsed(text: str, own: OwnNode) -> tuple[LoadedScenario, ...]:
     except ScenarioError as error:
         reason = f"{own.path}: its state cannot stand in a scenario: {error.reason}"
         raise ScenarioError(reason) from error
+
+
+def _unread(own: OwnNode, versions: Sequence[str]) -> list[str]:
+    """Say which kubelets start without any record, for the file has a format they do not read."""
+    checkpoint = own.inspection.checkpoint
+    outlooks = [outlook(own.content, checkpoint, behavior_for(version)) for version in versions]
+    others = [one.kubelet.version for one in outlooks if one.is_other_format and not one.is_read]
+    if not others or not own.inspection.is_valid:
+        return []
+    form = checkpoint.format.value.upper()
+    note = (
+        f"the file has the format {form}, which {', '.join(others)} cannot read: "
+        "that kubelet starts without any record from it"
+    )
+    return [note]
 
 
 def _notes(

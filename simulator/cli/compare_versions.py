@@ -15,7 +15,7 @@ from rich.progress import Progress
 from scenarios.builtin import builtin_names, find_file
 from scenarios.comparing import compare_scenarios, with_causes
 from scenarios.loading import LoadedScenario, load_scenarios
-from scenarios.own_state import Event, own_scenario
+from scenarios.own_state import Event, OwnNode, own_scenario
 from scenarios.variants import Persistence, parse_persistence
 from simulator.assembly import simulated
 from simulator.cli import terminal
@@ -102,7 +102,8 @@ def compare_versions(  # noqa: PLR0913 - click hands over every option
     restart of the kubelet and at a reboot, with the plugins back before the pods are admitted and
     with the plugins late, and because of which switches.
     """
-    own = _own_scenarios(context, checkpoint, pods, node_name, persistence)
+    node = _own_node(context, checkpoint, pods, node_name)
+    own = [] if node is None else _own_scenarios(node, (first.version, second.version), persistence)
     for behavior in (first, second):
         if behavior.note:
             _LOG.warning(behavior.note)
@@ -127,21 +128,25 @@ def _builtin() -> list[LoadedScenario]:
     return [one for name in builtin_names() for one in load_scenarios(find_file(name), {})]
 
 
-def _own_scenarios(
-    context: click.Context,
-    checkpoint: Path | None,
-    pods: Sequence[Path],
-    node_name: str | None,
-    persistence: Persistence,
-) -> list[LoadedScenario]:
-    """Return the user's node in each event; nothing when no file is given."""
+def _own_node(
+    context: click.Context, checkpoint: Path | None, pods: Sequence[Path], node_name: str | None
+) -> OwnNode | None:
+    """Return the user's node; None when no file is given."""
     if checkpoint is None or not pods:
         if checkpoint is not None or pods or node_name is not None:
             reason = "your own node wants both --checkpoint FILE and -f FILE with its pods"
             raise click.UsageError(reason, context)
-        return []
-    node = read_own_node(checkpoint, pods, node_name)
-    made = [own_scenario(node, event, persistences=(persistence,)) for event in Event]
+        return None
+    return read_own_node(checkpoint, pods, node_name)
+
+
+def _own_scenarios(
+    node: OwnNode, versions: Sequence[str], persistence: Persistence
+) -> list[LoadedScenario]:
+    """Return the user's node in each event."""
+    made = [
+        own_scenario(node, event, versions=versions, persistences=(persistence,)) for event in Event
+    ]
     tell_notes(made[0])
     return [loaded for one in made for loaded in one.loaded]
 

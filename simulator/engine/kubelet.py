@@ -66,6 +66,7 @@ class Kubelet:
         self.manager = build_manager(host, behavior, self._facts)
         self.driver = DecisionDriver(host, self.process, self._facts, self)
         self.pods = LocalPods(self._facts.active_pods, host.touch)
+        self._as_found: set[PodUid] = set()
         parts = KubeletParts(
             host=host,
             behavior=behavior,
@@ -153,6 +154,7 @@ class Kubelet:
                 self.pods.move(local, Stage.TERMINATED)
             else:
                 self.pods.move(local, Stage.ADMITTED)
+                self._as_found.add(api.uid)
 
     def _admit_static_pods(self) -> None:
         """Read the files of static pods; the API server is not asked (S5.3)."""
@@ -239,10 +241,14 @@ class Kubelet:
                 self._sync_soon(record.pods)
 
     def _sync_soon(self, pods: Sequence[PodUid]) -> None:
-        """Sync the pods whose devices changed health (S9.6)."""
+        """Sync the pods whose devices changed health (S9.6).
+
+        Pods that were there before the run stay as they were found: what waits in them is in its
+        back-off, which a health update does not end.
+        """
         for uid in pods:
             local = self.pods.get(uid)
-            if local is not None:
+            if local is not None and uid not in self._as_found:
                 self.process.after(Duration(0), partial(self._workers.sync, local))
 
     def panicked(self, panic: KubeletPanic) -> None:

@@ -28,7 +28,10 @@ NAME = "kubelet_internal_checkpoint"
 
 
 def checkpoint(
-    held: Mapping[str, tuple[str, ...]], registered: tuple[str, ...] = ("g0", "g1", "g2")
+    held: Mapping[str, tuple[str, ...]],
+    registered: tuple[str, ...] | None = ("g0", "g1", "g2"),
+    *,
+    form: CheckpointFormat = CheckpointFormat.V2,
 ) -> bytes:
     """Return a file in which pods hold devices on NUMA node 0."""
     bindings = [
@@ -41,8 +44,8 @@ def checkpoint(
         )
         for uid, ids in held.items()
     ]
-    known = [(GPU, [DeviceId(each) for each in registered])]
-    return render(checkpoint_of(bindings, known, CheckpointFormat.V2))
+    known = [] if registered is None else [(GPU, [DeviceId(each) for each in registered])]
+    return render(checkpoint_of(bindings, known, form))
 
 
 def manifest(name: str, uid: str, *lines: str, node: str = "node-a", count: int = 1) -> str:
@@ -349,3 +352,64 @@ def test_a_damaged_file_is_replayed_as_the_kubelet_takes_it() -> None:
         "the checksum is wrong: a kubelet starts without any record from this file",
     )
     assert outcomes(scenario)["reboot-plugin-first"] == ["Running, , , new devices"]
+
+
+KEPT = "Running, , , same devices"
+WITHOUT = "Running, , , no devices"
+
+
+@pytest.mark.parametrize("event", list(Event))
+def test_a_file_of_another_format_is_lost_at_the_next_start(event: Event) -> None:
+    """Table 5.4, row 1.20.0 to 1.22 "upgrade", and S4.15: admitted without records, plugin late."""
+    content = checkpoint({"u1": ("g0",)}, form=CheckpointFormat.V1)
+    versions = ("1.19.0", "1.20.2", "1.24.0", "1.36.2")
+    scenario = made(manifest("trainer", "u1"), event, content=content, versions=versions)
+
+    assert outcomes(scenario)[f"{event.value}-plugin-late"] == [KEPT, WITHOUT, KEPT, WITHOUT]
+    [note] = scenario.notes
+    assert note == (
+        "the file has the format V1, which 1.20.2, 1.36.2 cannot read: "
+        "that kubelet starts without any record from it"
+    )
+
+
+@pytest.mark.parametrize("event", list(Event))
+@pytest.mark.parametrize("version", ["1.20.2", "1.27.2", "1.36.2"])
+def test_after_a_damaged_file_nothing_is_refused(event: Event, version: str) -> None:
+    """Table 5.3, last row, S3.7: the resource is unknown, so pods are admitted without devices."""
+    content = checkpoint({"u1": ("g0",)})
+    content = content[: content.rindex(b":")] + b":1}"
+    scenario = made(manifest("trainer", "u1"), event, content=content, versions=(version,))
+
+    assert outcomes(scenario)[f"{event.value}-plugin-late"] == [WITHOUT]
+
+
+def test_a_resource_that_the_file_does_not_register_stays_unregistered() -> None:
+    """X14, table 5.3 "same after 5 min without plugin": not even known when pods are admitted."""
+    content = checkpoint({"u1": ("g0",)}, registered=None)
+    [text] = outcomes(made(manifest("trainer", "u1"), Event.REBOOT, content=content))[
+        "reboot-plugin-late"
+    ]
+
+    assert "Allocate failed due to cannot allocate unregistered device example.com/gpu" in text
+
+
+@pytest.mark.parametrize(
+    "state",
+    ["waiting: {reason: CrashLoopBackOff}", "terminated: {exitCode: 0}"],
+)
+@pytest.mark.parametrize("version", ["1.27.6", "1.32.0", "1.36.2"])
+def test_a_container_that_does_not_run_is_refused_while_the_plugin_is_away(
+    version: str, state: str
+) -> None:
+    """Table 5.3, "container exited", whatever else the version does (a health update, S9.6)."""
+    status = (
+        "status:",
+        "  phase: Running",
+        f"  containerStatuses: [{{name: main, restartCount: 4, state: {{{state}}}}}]",
+    )
+    found = outcomes(made(manifest("trainer", "u1", *status), versions=(version,)))
+
+    assert found["restart-plugin-first"] == [KEPT]
+    assert found["restart-plugin-late"][0].startswith("Failed")
+    assert "no healthy devices present" in found["restart-plugin-late"][0]
