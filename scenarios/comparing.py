@@ -50,7 +50,8 @@ def with_causes(
 ) -> list[ComparedScenario]:
     """Find which switches make compared scenarios come out differently.
 
-    The first version is run with one switch after the other as the second has it.
+    The first version is run with one switch after the other as the second has it, and, where that
+    does not tell, the second with one after the other as the first has it.
     """
     return [
         replace(one, causes=_Comparison(scenario, versions, persistence, start).causes(one))
@@ -91,23 +92,34 @@ class _Comparison:
         )
 
     def causes(self, compared: ComparedScenario) -> tuple[Switch, ...]:
-        """Return the switches that change one of the rows that differ, each alone."""
-        titles = {row.title for row in compared.rows}
-        own = self._play(0, self._start)
-        first, second = (behavior_for(version) for version in self._versions)
-        found = []
-        for switch in SWITCHES:
-            value: object = getattr(second, switch.name)
-            if value != getattr(first, switch.name):
-                other = self._play(0, self._flipped(switch, value))
-                changed = {row.title for row in self._different(own, other)}
-                if not changed.isdisjoint({*titles, _WHOLE_RUN}):
-                    found.append(switch)
-        return tuple(found)
+        """Return the switches that change one of the rows that differ.
 
-    def _flipped(self, switch: Switch, value: object) -> StartRun:
-        """Return how to start a run in which the first version has another value of a switch."""
-        behaviors = flipped(self._versions[0], switch.name, value)
+        Each alone as the second version has it; and where none alone changes a row, as when a fix
+        shows only together with a later one, each alone set back in the second version.
+        """
+        titles = {row.title for row in compared.rows}
+        forth = self._changed_by_switch(0, titles)
+        unexplained = titles.difference(*forth.values())
+        back = self._changed_by_switch(1, unexplained) if unexplained else {}
+        return tuple(switch for switch in SWITCHES if forth.get(switch) or back.get(switch))
+
+    def _changed_by_switch(self, index: int, titles: set[str]) -> dict[Switch, set[str]]:
+        """Return which of some rows change when a version has one switch as the other has it."""
+        own = self._play(index, self._start)
+        behaviors = [behavior_for(version) for version in self._versions]
+        here, there = behaviors[index], behaviors[1 - index]
+        found = {}
+        for switch in SWITCHES:
+            value: object = getattr(there, switch.name)
+            if value != getattr(here, switch.name):
+                other = self._play(index, self._flipped(index, switch, value))
+                changed = {row.title for row in self._different(own, other)}
+                found[switch] = titles if _WHOLE_RUN in changed else titles & changed
+        return found
+
+    def _flipped(self, index: int, switch: Switch, value: object) -> StartRun:
+        """Return how to start a run in which a version has another value of a switch."""
+        behaviors = flipped(self._versions[index], switch.name, value)
         return lambda spec: self._start(replace(spec, behaviors=behaviors))
 
     def _play(self, column: int, start: StartRun) -> _Outcome:

@@ -164,7 +164,9 @@ def own_scenario(
     ]
     text = scenario_text(order_documents)
     notes = _notes(own, here, shown, left, plugin_notes)
-    return OwnScenario(text, _parsed(text, own), (*_unread(own, versions), *notes))
+    if any(one.name != "database" for one in persistences):
+        notes = (*_unread(own, versions), *notes)
+    return OwnScenario(text, _parsed(text, own), notes)
 
 
 def _here(pods: Sequence[NodePod], node: str) -> list[NodePod]:

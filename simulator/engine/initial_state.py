@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.checkpoint.bindings import read_bindings
-from simulator.core.checkpoint.parse import parse
+from simulator.core.checkpoint.recognition import inspect
+from simulator.core.checkpoint.values import Checkpoint
 from simulator.core.devices import device_ids
 from simulator.core.pods import Container, ContainerKind, Pod
 from simulator.core.transitions import (
@@ -20,14 +21,14 @@ from simulator.core.transitions import (
 from simulator.engine.api import PENDING, SUCCEEDED, TERMINAL_PHASES, ApiPod, ApiServer, PodStatus
 from simulator.engine.node import Node
 from simulator.engine.spec import ContainerStart, ContainerState, PodSpec, PodStart
+from simulator.errors import CheckpointError, ScenarioError
 
 
 def place_initial_pods(node: Node, api: ApiServer) -> None:
     """Give a node the state from which it starts.
 
     Raises:
-        CheckpointError: The checkpoint cannot be read by the node's kubelet version, and the state
-            is to be kept in a database.
+        ScenarioError: The checkpoint is damaged, and the state is to be kept in a database.
     """
     content = node.spec.checkpoint
     regime = node.phase.regime
@@ -64,10 +65,25 @@ def _api_pod(node: Node, pod: Pod, start: PodStart) -> ApiPod:
     return ApiPod(spec, pod, node.name, status)
 
 
+def _readable(node: Node, content: bytes) -> Checkpoint:
+    """Return what a file of whatever format says, as `rebind checkpoint import` reads it."""
+    problem = "its checksum is wrong"
+    try:
+        inspection = inspect(content)
+        if inspection.is_valid:
+            return inspection.checkpoint
+    except CheckpointError as error:
+        problem = str(error)
+    reason = (
+        f'the checkpoint of node "{node.name}" cannot be imported into a database: {problem}; '
+        "run it with the persistence checkpoint"
+    )
+    raise ScenarioError(reason)
+
+
 def _import(node: Node, content: bytes) -> tuple[DeviceBinding, ...]:
-    behavior = node.behavior
-    checkpoint = parse(content, behavior.checkpoints_read)
-    read = read_bindings(checkpoint, lenient=behavior.lenient_allocate_responses)
+    checkpoint = _readable(node, content)
+    read = read_bindings(checkpoint, lenient=node.behavior.lenient_allocate_responses)
     registered = checkpoint.registered or {}
     if node.database is not None:
         node.database.apply(

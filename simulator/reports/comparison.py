@@ -54,8 +54,9 @@ class ComparedScenario:
         rows: Those that differ.
         row_count: How many there are.
         records_differ: Whether anything differs in what happened, the version's name apart.
-        causes: Switches each of which alone, in the first version, makes a row of these come out
-            otherwise; None when that was not looked for.
+        causes: Switches each of which alone makes a row of these come out otherwise, taken over
+            into the first version or, for rows that need several, set back in the second; None
+            when that was not looked for.
     """
 
     name: str

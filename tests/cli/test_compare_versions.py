@@ -122,6 +122,20 @@ def test_the_own_pods_that_differ_are_named_for_each_event() -> None:
 
 
 @pytest.mark.usefixtures("_own_node")
+def test_a_fix_that_shows_only_together_with_another_is_a_cause() -> None:
+    """R04: a running container that restarted once is spared by PR 118635 and PR 135485 together.
+
+    Either alone still refuses it: S5.6 and table 5.4, rows 1.27.2 and 1.27.6.
+    """
+    finished = rebind(
+        "compare-versions", "1.27.2", "1.36.2",
+        "--checkpoint", "kubelet_internal_checkpoint", "-f", "pods.yaml",
+    )  # fmt: skip
+
+    assert "because of readmissionHealthCheck, runningCheck" in finished.stdout
+
+
+@pytest.mark.usefixtures("_own_node")
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -12,6 +12,7 @@ from scenarios.matrix import Narrowing
 from scenarios.node_pods import read_node_pods
 from scenarios.own_state import Event, OwnNode, OwnScenario, own_scenario
 from scenarios.replay import replay
+from scenarios.variants import Persistence
 from simulator.assembly import simulated
 from simulator.core.behavior import CheckpointFormat
 from simulator.core.checkpoint.bindings import checkpoint_of
@@ -66,16 +67,17 @@ def manifest(name: str, uid: str, *lines: str, node: str = "node-a", count: int 
     )
 
 
-def made(
+def made(  # noqa: PLR0913 - one for each thing that is varied
     pods: str,
     event: Event = Event.RESTART,
     *,
     content: bytes = checkpoint({"u1": ("g0",)}),
     versions: tuple[str, ...] = ("1.36.2",),
     node: str | None = None,
+    persistences: tuple[Persistence, ...] = (Persistence("checkpoint"),),
 ) -> OwnScenario:
     own = OwnNode(NAME, content, inspect(content), read_node_pods(pods.encode(), "pods.yaml"), node)
-    return own_scenario(own, event, versions=versions)
+    return own_scenario(own, event, versions=versions, persistences=persistences)
 
 
 def outcomes(scenario: OwnScenario, pod: str = "trainer") -> dict[str, list[str]]:
@@ -413,3 +415,30 @@ def test_a_container_that_does_not_run_is_refused_while_the_plugin_is_away(
     assert found["restart-plugin-first"] == [KEPT]
     assert found["restart-plugin-late"][0].startswith("Failed")
     assert "no healthy devices present" in found["restart-plugin-late"][0]
+
+
+def test_a_database_starts_as_the_import_of_a_file_of_any_format() -> None:
+    """details.md 17 and 18: V1 is imported whichever version runs; S4.15 is the kubelet's gap."""
+    content = checkpoint({"u1": ("g0",)}, form=CheckpointFormat.V1)
+    scenario = made(
+        manifest("trainer", "u1"), content=content, persistences=(Persistence("database"),)
+    )
+
+    assert outcomes(scenario)["restart-plugin-late"] == [KEPT]
+    assert scenario.notes == ()
+
+
+def test_a_damaged_file_is_not_imported_into_a_database() -> None:
+    content = checkpoint({"u1": ("g0",)})
+    content = content[: content.rindex(b":")] + b":1}"
+    scenario = made(
+        manifest("trainer", "u1"), content=content, persistences=(Persistence("database"),)
+    )
+
+    with pytest.raises(ScenarioError) as caught:
+        outcomes(scenario)
+
+    assert str(caught.value) == (
+        'the checkpoint of node "node-a" cannot be imported into a database: its checksum is '
+        "wrong; run it with the persistence checkpoint"
+    )
