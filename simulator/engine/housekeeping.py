@@ -30,7 +30,7 @@ class Housekeeping:
         self._planned = True
         age = self._parts.host.timeline.now() - self._started_at
         rest = Duration(HOUSEKEEPING_PERIOD - age % HOUSEKEEPING_PERIOD)
-        self._parts.driver.process.after(rest, self._take_turn)
+        self._parts.driver.process.after(rest, lambda: self._parts.loop.do(self._take_turn))
 
     def _take_turn(self) -> None:
         """Kill orphans, unless a config source is not ready: then they may be known yet."""

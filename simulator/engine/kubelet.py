@@ -40,6 +40,7 @@ from simulator.engine.plugin import PluginStream
 from simulator.engine.plugin_connections import PluginConnections
 from simulator.engine.pod_admission import PodAdmission
 from simulator.engine.pod_workers import PodWorkers
+from simulator.engine.sync_loop import SyncLoop
 from simulator.engine.timeline import Process
 
 
@@ -67,6 +68,7 @@ class Kubelet:
         self.driver = DecisionDriver(host, self.process, self._facts, self)
         self.pods = LocalPods(self._facts.active_pods, host.touch)
         self._as_found: set[PodUid] = set()
+        self._loop = SyncLoop()
         parts = KubeletParts(
             host=host,
             behavior=behavior,
@@ -75,6 +77,7 @@ class Kubelet:
             driver=self.driver,
             pods=self.pods,
             statuses=StatusReporter(host, self.process),
+            loop=self._loop,
         )
         self._workers = PodWorkers(parts)
         self._admission = PodAdmission(
@@ -182,18 +185,21 @@ class Kubelet:
         """A container has exited; the next relist of the runtime shows it."""
         local = self.pods.get(uid)
         if local is not None:
-            self.process.after(RELIST_PERIOD, lambda: self._workers.sync(local))
+            self.process.after(RELIST_PERIOD, lambda: self._workers.sync_in_turn(local))
 
     def init_container_exited(self, uid: PodUid) -> None:
         """A plain init container has done its work; the next container follows."""
         local = self.pods.get(uid)
         if local is not None:
-            self._workers.sync(local)
+            self._workers.sync_in_turn(local)
 
     def _pod_changed(self, uid: PodUid) -> None:
+        if self.pods.get(uid) is not None or self._has_read(self._host.api.pod(uid)):
+            self._loop.do(lambda: self._take_up(uid))
+
+    def _take_up(self, uid: PodUid) -> None:
+        """See how a pod stands that has changed."""
         api, local = self._host.api.pod(uid), self.pods.get(uid)
-        if local is None and not self._has_read(api):
-            return
         if api is None:
             if local is not None:
                 self._removed(local)
@@ -210,8 +216,6 @@ class Kubelet:
         local.deleting = local.deleting or api.deleting
         rejected = local.stage is Stage.REJECTED
         becomes_active = rejected and self._behavior.rejected_pods_become_active
-        if local.stage in {Stage.QUEUED, Stage.DECIDING}:
-            return
         if local.deleting or becomes_active:
             self._workers.terminate(local)
 
@@ -249,7 +253,7 @@ class Kubelet:
         for uid in pods:
             local = self.pods.get(uid)
             if local is not None and uid not in self._as_found:
-                self.process.after(Duration(0), partial(self._workers.sync, local))
+                self.process.after(Duration(0), partial(self._workers.sync_in_turn, local))
 
     def panicked(self, panic: KubeletPanic) -> None:
         """End, because the device manager has crashed (S3.14, S7.7)."""

@@ -10,6 +10,7 @@ from simulator.core.facts import KubeletFacts
 from simulator.engine.decisions import DecisionDriver
 from simulator.engine.host import Host
 from simulator.engine.local_pods import LocalPods, StatusReporter
+from simulator.engine.sync_loop import SyncLoop
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,3 +24,4 @@ class KubeletParts:
     driver: DecisionDriver
     pods: LocalPods
     statuses: StatusReporter
+    loop: SyncLoop

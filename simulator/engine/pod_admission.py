@@ -45,11 +45,11 @@ class PodAdmission:
         self._behavior = parts.behavior
         self._pods = parts.pods
         self._statuses = parts.statuses
+        self._loop = parts.loop
         self._admitted = admitted
         self._rejected = rejected
         self._batch_done = batch_done
         self._queue: deque[LocalPod | None] = deque()
-        self._busy = False
 
     def admit_static_pods(self, pods: Iterable[ApiPod]) -> None:
         """Queue the pods of the node's files, oldest first, before any pod of the API (S5.3).
@@ -94,8 +94,8 @@ class PodAdmission:
 
     def _next_soon(self) -> None:
         """Go on with the queue in a new event, so that long queues do not nest."""
-        if self._queue and not self._busy:
-            self._busy = True
+        if self._queue and not self._loop.is_admitting:
+            self._loop.begin_admitting()
             self._driver.process.after(Duration(0), self._next)
 
     def _next(self) -> None:
@@ -104,8 +104,6 @@ class PodAdmission:
             self._facts.sources_ready = True
             self._batch_done()
             self._finish()
-        elif self._pods.get(local.uid) is not local:
-            self._finish()
         else:
             self._pods.move(local, Stage.DECIDING)
             self._driver.run(
@@ -113,14 +111,15 @@ class PodAdmission:
             )
 
     def _finish(self) -> None:
-        self._busy = False
-        self._next_soon()
+        if self._queue:
+            self._driver.process.after(Duration(0), self._next)
+        else:
+            self._loop.end_admitting()
 
     def _decided(self, local: LocalPod, admission: Admission) -> None:
-        if self._pods.get(local.uid) is local:
-            if admission.admitted:
-                admission = self._check_node(local)
-            self._act(local, admission)
+        if admission.admitted:
+            admission = self._check_node(local)
+        self._act(local, admission)
         self._finish()
 
     def _act(self, local: LocalPod, admission: Admission) -> None:

@@ -38,6 +38,7 @@ class PodWorkers:
         self._manager = parts.manager
         self._pods = parts.pods
         self._statuses = parts.statuses
+        self._loop = parts.loop
 
     def sync(self, local: LocalPod) -> None:
         """Bring an admitted pod one step nearer to what it should be."""
@@ -57,6 +58,10 @@ class PodWorkers:
             self._start(local, container)
         elif self._all_running(local):
             self._statuses.set(local, replace(local.status, phase=RUNNING, waiting=""))
+
+    def sync_in_turn(self, local: LocalPod) -> None:
+        """Sync a pod when the kubelet's loop comes to it."""
+        self._loop.do(partial(self.sync, local))
 
     def terminate(self, local: LocalPod) -> None:
         """End a pod with its grace period; it stays active until its containers are gone (S6.5)."""
@@ -168,7 +173,7 @@ class PodWorkers:
         self._host.emit(ContainerChanged(local.uid, container, "waiting", message))
         self._host.emit(EventEmitted("Warning", "Failed", f"Error: {error}", local.uid))
         self._statuses.set(local, replace(local.status, waiting=message))
-        self._driver.process.after(SYNC_BACK_OFF, lambda: self.sync(local))
+        self._driver.process.after(SYNC_BACK_OFF, lambda: self.sync_in_turn(local))
 
     def _started(self, local: LocalPod, container: Container) -> None:
         local.starting = False
