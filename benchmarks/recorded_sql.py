@@ -15,7 +15,7 @@ from typing import Final
 from simulator.core.transitions import Transition
 from store.database import Row
 from store.sql_store import SqlStore
-from store.sqlite import BUSY_TIMEOUT_MS, CACHE_KIB, WAL_AUTOCHECKPOINT_PAGES
+from store.sqlite.database import BUSY_TIMEOUT_MS, CACHE_KIB, WAL_AUTOCHECKPOINT_PAGES
 
 Statement = tuple[str, Sequence[Row] | None]
 """SQL text, and the rows for which it is executed; None for a bare statement."""

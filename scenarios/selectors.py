@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from scenarios.phrases import found
+from scenarios.files.phrases import found
 
 _KEY: Final = r"[A-Za-z0-9](?:[A-Za-z0-9_./-]{0,251}[A-Za-z0-9])?"
 _TERM: Final = re.compile(

@@ -12,7 +12,7 @@ from simulator.engine.simulation import Simulation, Watching
 from simulator.engine.spec import SimulationSpec
 from simulator.ports import Durability, Store
 from store import maintenance
-from store.memory_store import MemoryStore
+from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import insert, select
 
 from store import tables as t
 from store.sql_store import SqlStore
-from store.sqlite_writer import SqliteWriter
+from store.sqlite.writer import SqliteWriter
 
 _NOT_COPIED: Final = {t.change, t.change_pod, t.history_segment, t.writer_lock}
 """What happened and who writes: no decision asks for it; nodes have their revision themselves."""

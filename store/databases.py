@@ -10,7 +10,7 @@ from sqlalchemy.engine import make_url
 
 from simulator.errors import ConfigError, StoreUnavailableError
 from store.database import Database
-from store.sqlite import SqliteDatabase
+from store.sqlite.database import SqliteDatabase
 
 _EXAMPLE: Final = "write e.g. sqlite:///rebind.db or postgresql+psycopg://db.example.com/rebind"
 _SQLITE: Final = {"sqlite", "sqlite+pysqlite"}
@@ -34,7 +34,7 @@ def database_at(text: str) -> Database:
     if url.drivername in _POSTGRESQL and "\0" not in text:
         try:
             # Only who uses PostgreSQL needs its driver, which is an extra.
-            from store.postgresql import PostgresDatabase  # noqa: PLC0415
+            from store.postgresql.database import PostgresDatabase  # noqa: PLC0415
         except ImportError as error:
             reason = f"{shown}: PostgreSQL needs the extra `postgres`: install rebind[postgres]"
             raise StoreUnavailableError(reason) from error

@@ -15,7 +15,7 @@ from store.copying import copy_database
 from store.database import Database
 from store.databases import database_at
 from store.sql_store import SqlStore
-from store.sqlite import SqliteDatabase
+from store.sqlite.database import SqliteDatabase
 from store.tables import SCHEMA_REVISION
 
 

@@ -42,11 +42,11 @@ from store.changes import held_by_another
 from store.database import Database
 from store.databases import database_at
 from store.imports import bound_ids, by_key
-from store.plan import Plan
-from store.planned_devices import plan_boot, plan_removal, plan_report
-from store.planned_imports import plan_import
-from store.planned_phases import plan_phase
-from store.planned_pods import plan_admission, plan_rejection, plan_release
+from store.planning.devices import plan_boot, plan_removal, plan_report
+from store.planning.imports import plan_import
+from store.planning.phases import plan_phase
+from store.planning.plan import Plan
+from store.planning.pods import plan_admission, plan_rejection, plan_release
 from store.retention import CHANGES_MAX, Retention
 from store.writer_lock import sign
 

@@ -259,8 +259,8 @@ writer_lock = Table(
 )
 """Who writes this database; whether that process still lives is the lock file's matter."""
 
-# References are declared for joins and for `rebind db check`; see `store.sqlite` and
-# `store.postgresql` for why no database enforces them.
+# References are declared for joins and for `rebind db check`; see `store.sqlite.database` and
+# `store.postgresql.database` for why no database enforces them.
 for _table in metadata.tables.values():
     for _reference in _table.foreign_key_constraints:
         _reference.ddl_if(dialect="sqlite")

@@ -3,7 +3,7 @@
 The name stands in the table `writer_lock`. Whether its owner still lives is told, for SQLite, by a
 lock on a file beside the database, which the operating system lets go of when a process ends,
 however it ends: after a crash nobody has to clear anything. PostgreSQL has its own
-(`store.postgresql_lock`).
+(`store.postgresql.lock`).
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ import os
 import re
 from pathlib import Path
 
-from scenarios.editing import ScenarioDocument, copied
-from scenarios.writing import scenario_text
+from scenarios.exploring.editing import ScenarioDocument, copied
+from scenarios.schema.writing import scenario_text
 
 FOLDER_VARIABLE = "REBIND_FAILURES"
 FOLDER = "failures"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scenarios.documents import Plain
-from scenarios.editing import ScenarioDocument
+from scenarios.exploring.editing import ScenarioDocument
+from scenarios.files.documents import Plain
 from simulator.config import API_VERSION
 from simulator.core.devices import Device
 from simulator.core.endpoints import PluginOptions

@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from scenarios.builtin import builtin_names, find_file
-from scenarios.loading import load_scenarios
+from scenarios.loading.loaded import load_scenarios
 
 TESTS: Final = Path(__file__).parent
 REPORTS_ANNOTATION: Final = "rebind.internal/reports"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.expect import RECORD_TYPES
+from scenarios.schema.expect import RECORD_TYPES
 from tests.readme import README, Shown, blocks, prepare, run
 
 TEXT = README.read_text(encoding="utf-8")

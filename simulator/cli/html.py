@@ -23,7 +23,7 @@ def require_html() -> None:
     Raises:
         EnvironmentProblem: Jinja2 is not installed.
     """
-    _module("simulator.reports.page")
+    _module("simulator.reports.pages.page")
 
 
 def replay_html(results: Sequence[ScenarioResult]) -> str:
@@ -32,7 +32,7 @@ def replay_html(results: Sequence[ScenarioResult]) -> str:
     Raises:
         EnvironmentProblem: Jinja2 is not installed.
     """
-    text: str = _module("simulator.reports.replay_page").replay_page(results)
+    text: str = _module("simulator.reports.pages.replay_page").replay_page(results)
     return text
 
 
@@ -50,7 +50,7 @@ def emit_holdings(
     Raises:
         EnvironmentProblem: Jinja2 is not installed.
     """
-    module = _module("simulator.reports.holdings_page")
+    module = _module("simulator.reports.pages.holdings_page")
     click.echo(module.holdings_page(heading, nothing, holdings, changes), nl=False)
 
 

@@ -10,10 +10,10 @@ from typing import TypeVar
 
 import click
 
-from scenarios.matrix import Narrowing
-from scenarios.node_pods import POD_FILE_SIZE_MAX, read_node_pods
-from scenarios.own_state import Event, OwnNode, OwnScenario, own_scenario
-from scenarios.variants import Persistence
+from scenarios.kubernetes.node_pods import POD_FILE_SIZE_MAX, read_node_pods
+from scenarios.loading.matrix import Narrowing
+from scenarios.own_node.state import Event, OwnNode, OwnScenario, own_scenario
+from scenarios.schema.variants import Persistence
 from simulator.cli.checkpoint_files import FileName, read_checkpoint
 from simulator.cli.failures import EnvironmentProblem
 from simulator.config import CHECKPOINT_SIZE_MAX, DEFAULT_KUBELET_VERSION

@@ -369,7 +369,7 @@ def test_bad_input_is_one_line_and_changes_nothing(
 def test_a_file_larger_than_what_is_read_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("simulator.cli.stopped_node.CHECKPOINT_SIZE_MAX", 10)
+    monkeypatch.setattr("simulator.cli.commands.migrate.stopped_node.CHECKPOINT_SIZE_MAX", 10)
     ran = migrate("run")
 
     assert ran.code == 2

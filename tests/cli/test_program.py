@@ -42,7 +42,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
     def fail() -> None:
         raise errors[0]
 
-    monkeypatch.setattr("simulator.cli.version.version", fail)
+    monkeypatch.setattr("simulator.cli.commands.version.version", fail)
     return errors
 
 

@@ -43,7 +43,7 @@ from simulator.engine.faults import Fault, FaultKind
 from simulator.engine.simulation import Watching
 from simulator.engine.spec import SimulationSpec
 from simulator.ports import Store
-from store.memory_store import MemoryStore
+from store.memory.store import MemoryStore
 from tests.engine.runs import (
     GPU,
     NIC,

@@ -15,7 +15,7 @@ from typing import Self
 
 from typing_extensions import override
 
-from simulator.cli.stopped_node import NodeFiles, StoppedNode
+from simulator.cli.commands.migrate.stopped_node import NodeFiles, StoppedNode
 from simulator.core.allocate_response import AllocateResponse, encode
 from simulator.core.calls import Commit, SetCheckpointAside, StoreCall, StoreReply, WriteCheckpoint
 from simulator.core.checkpoint.bindings import checkpoint_of

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.stopped_node import NodeFiles, StoppedNode
+from simulator.cli.commands.migrate.stopped_node import NodeFiles, StoppedNode
 from simulator.core.migration.phases import Phase
 from simulator.core.migration.steps import migrate
 from simulator.core.migration.survey import Survey
 from simulator.errors import StoreUnavailableError
 from store.failing_store import FailingStore
-from store.memory_store import MemoryStore
+from store.memory.store import MemoryStore
 from tests.migration.stopped import NODE, Bench, believed, checkpoint_file, of_file
 
 WAYS = ((Phase.CHECKPOINT, Phase.DATABASE), (Phase.DATABASE, Phase.CHECKPOINT))

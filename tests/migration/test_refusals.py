@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from simulator.cli.migration_texts import contradiction
-from simulator.cli.stopped_node import NodeFiles, StoppedNode
+from simulator.cli.commands.migrate.stopped_node import NodeFiles, StoppedNode
+from simulator.cli.commands.migrate.texts import contradiction
 from simulator.core.calls import StoreCall, Stored, StoreFailed, StoreReply, WriteCheckpoint
 from simulator.core.migration.phases import Phase, route
 from simulator.core.migration.steps import migrate
@@ -17,7 +17,7 @@ from simulator.core.pods import PodUid
 from simulator.core.records import MigrationStep
 from simulator.core.transitions import PodsReleased
 from simulator.ports import Store
-from store.memory_store import MemoryStore
+from store.memory.store import MemoryStore
 from tests.migration.stopped import NODE, Bench, believed, checkpoint_file, held, of_file
 from tests.store.world import admits_one
 

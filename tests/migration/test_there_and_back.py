@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.migration_texts import contradiction
+from simulator.cli.commands.migrate.texts import contradiction
 from simulator.core.migration.phases import Phase, route
 from store.sql_store import SqlStore
 from tests.migration.stopped import NODE, Bench, Cut, believed, checkpoint_file, held, of_file

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from scenarios.loading import load_scenarios
+from scenarios.loading.loaded import load_scenarios
 from simulator.core.behavior import Reservations
 from simulator.core.calls import (
     AllocateCall,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from scenarios.editing import ScenarioDocument, spec_of
-from scenarios.explorable import explorable, history
-from scenarios.exploring import Explorer
-from scenarios.matrix import Narrowing
+from scenarios.exploring.editing import ScenarioDocument, spec_of
+from scenarios.exploring.explorable import explorable, history
+from scenarios.exploring.explorer import Explorer
+from scenarios.loading.matrix import Narrowing
 from simulator.assembly import simulated
 from simulator.engine.cluster import Keeping
 from tests.failing import written_failure

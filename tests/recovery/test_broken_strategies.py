@@ -8,7 +8,7 @@ import pytest
 
 from simulator.core.behavior import Behavior, Reservations
 from simulator.core.persistence.checkpoint import CheckpointPersistence
-from store.memory_store import MemoryStore
+from store.memory.store import MemoryStore
 from tests.recovery.broken import (
     AnnouncesBeforeTheCommit,
     AnnouncesBeforeTheWrite,

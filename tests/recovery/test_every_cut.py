@@ -31,7 +31,7 @@ from simulator.core.persistence.database import DatabasePersistence
 from simulator.core.persistence.dual_write import DualWritePersistence
 from simulator.ports import Durability
 from store.failing_store import FailingStore
-from store.memory_store import MemoryStore
+from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
 from tests.recovery.exploring import Setup, Story, explore
 from tests.recovery.outside import STORE_CALLS, Both, CheckpointDisk, Database, Durable, Fate

@@ -7,13 +7,13 @@ from functools import cache
 import pytest
 
 from scenarios.builtin import find_file
-from scenarios.editing import ScenarioDocument, action_of, items_of
-from scenarios.explorable import Explorable, history, history_text, load_explorable
-from scenarios.exploring import Exploration, Explorer, kinds_of_findings
-from scenarios.loading import parse_scenarios
-from scenarios.matrix import Combination, Narrowing
-from scenarios.replay import replay
-from scenarios.variants import Persistence, parse_persistence
+from scenarios.exploring.editing import ScenarioDocument, action_of, items_of
+from scenarios.exploring.explorable import Explorable, history, history_text, load_explorable
+from scenarios.exploring.explorer import Exploration, Explorer, kinds_of_findings
+from scenarios.loading.loaded import parse_scenarios
+from scenarios.loading.matrix import Combination, Narrowing
+from scenarios.running.replay import replay
+from scenarios.schema.variants import Persistence, parse_persistence
 from simulator.assembly import simulated
 from simulator.core.behavior import Readmission
 from simulator.engine.cluster import Keeping

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scenarios.explorable import explorable
-from scenarios.loading import load_scenarios
+from scenarios.exploring.explorable import explorable
+from scenarios.loading.loaded import load_scenarios
 from simulator.core.behavior import Behavior, Readmission, Reservations
 from simulator.core.endpoints import PluginOptions
 from simulator.core.machine import TopologyPolicy
@@ -18,7 +18,7 @@ from simulator.core.persistence.checkpoint import CheckpointPersistence
 from simulator.core.persistence.database import DatabasePersistence
 from simulator.core.pods import Container, ContainerKind
 from simulator.engine.cluster import Keeping
-from store.memory_store import MemoryStore
+from store.memory.store import MemoryStore
 from tests.core.driving import GPU, NIC, container, device, pod
 from tests.recovery.broken import AnnouncesBeforeTheWrite
 from tests.recovery.exploring import Setup, Story, run_once

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.core.instants import MILLISECOND, MINUTE, SECOND, Instant
-from simulator.reports.axis import axis
-from simulator.reports.timeline_data import rough_duration
+from simulator.reports.pages.timeline_data import rough_duration
+from simulator.reports.timelines.axis import axis
 
 
 def at(*instants: int) -> list[Instant]:

@@ -10,9 +10,9 @@ from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName, PodIdentity
 from simulator.ports import Change, Holding
-from simulator.reports.holdings_page import holdings_page
-from simulator.reports.holdings_timeline import holdings_timeline
-from simulator.reports.lanes import LaneKind
+from simulator.reports.pages.holdings_page import holdings_page
+from simulator.reports.timelines.holdings import holdings_timeline
+from simulator.reports.timelines.lanes import LaneKind
 from tests.reports.html import check_stands_alone, read
 
 START = 1_796_040_000 * SECOND

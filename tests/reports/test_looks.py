@@ -10,10 +10,10 @@ from importlib import resources
 
 import pytest
 
-from simulator.reports.lanes import State, TickKind
-from simulator.reports.timeline import MarkKind
+from simulator.reports.timelines.lanes import State, TickKind
+from simulator.reports.timelines.timeline import MarkKind
 
-ASSETS = resources.files("simulator.reports").joinpath("assets")
+ASSETS = resources.files("simulator.reports.pages").joinpath("assets")
 STYLE = ASSETS.joinpath("report.css").read_text()
 SCRIPT = ASSETS.joinpath("report.js").read_text()
 COLORS = {

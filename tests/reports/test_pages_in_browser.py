@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.reports.holdings_page import holdings_page
-from simulator.reports.replay_page import replay_page
+from simulator.reports.pages.holdings_page import holdings_page
+from simulator.reports.pages.replay_page import replay_page
 from tests.reports.browser import CHROMIUM, Page, browser
 from tests.reports.test_holdings import CHANGES, HELD
 from tests.reports.test_replay_page import built_in, hostile

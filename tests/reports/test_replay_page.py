@@ -7,15 +7,15 @@ from dataclasses import replace
 from functools import cache
 
 from scenarios.builtin import builtin_names, find_file
-from scenarios.loading import load_scenarios
-from scenarios.matrix import Narrowing
-from scenarios.replay import replay
+from scenarios.loading.loaded import load_scenarios
+from scenarios.loading.matrix import Narrowing
+from scenarios.running.replay import replay
 from simulator.assembly import simulated
 from simulator.core.instants import Instant
 from simulator.core.pods import PodUid
 from simulator.core.records import PodPhaseChanged, Stamped, StepDone
 from simulator.core.transitions import NodeName
-from simulator.reports.replay_page import replay_page
+from simulator.reports.pages.replay_page import replay_page
 from simulator.reports.results import Cell, Column, Fact, Row, RunResult, ScenarioResult, Verdict
 from tests.reports.html import Element, check_stands_alone, read
 from tests.reports.results import ALIKE, BY_PERSISTENCE, BY_VERSION, MESSAGE, UNHELD, result

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from scenarios.builtin import find_file
-from scenarios.loading import load_scenarios
-from scenarios.matrix import Narrowing
-from scenarios.replay import replay
-from scenarios.variants import parse_persistence
+from scenarios.loading.loaded import load_scenarios
+from scenarios.loading.matrix import Narrowing
+from scenarios.running.replay import replay
+from scenarios.schema.variants import parse_persistence
 from simulator.assembly import simulated
 from simulator.core import records
 from simulator.core.devices import Device, DeviceId
@@ -17,9 +17,9 @@ from simulator.core.pods import ContainerName, PodUid
 from simulator.core.records import Record, Stamped
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
-from simulator.reports.lanes import Lane, LaneKind, State, TickKind
 from simulator.reports.results import Column, RunResult, ScenarioResult
-from simulator.reports.timeline import Timeline, timeline
+from simulator.reports.timelines.lanes import Lane, LaneKind, State, TickKind
+from simulator.reports.timelines.timeline import Timeline, timeline
 
 NODE = NodeName("node-a")
 GPU = ResourceName("example.com/gpu")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from scenarios.documents import DEPTH_MAX, FILE_SIZE_MAX, Document, Plain, read_documents
+from scenarios.files.documents import DEPTH_MAX, FILE_SIZE_MAX, Document, Plain, read_documents
 from simulator.errors import ManifestError, ScenarioError
 
 

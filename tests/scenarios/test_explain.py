@@ -10,12 +10,12 @@ from collections.abc import Iterator
 import pytest
 
 import scenarios
-from scenarios.explain import KINDS, explain
-from scenarios.fields import Model
-from scenarios.matrix import Narrowing
-from scenarios.outline import Entry, entries
-from scenarios.replay import replay
-from scenarios.trace_outline import RECORDS, Trace, record_entries, record_entry
+from scenarios.loading.matrix import Narrowing
+from scenarios.running.replay import replay
+from scenarios.schema.explain import KINDS, explain
+from scenarios.schema.fields import Model
+from scenarios.schema.outline import Entry, entries
+from scenarios.schema.trace_outline import RECORDS, Trace, record_entries, record_entry
 from simulator.assembly import simulated
 from simulator.core.records import INVARIANTS
 from simulator.errors import ScenarioError
@@ -42,11 +42,11 @@ def all_entries() -> Iterator[tuple[str, Entry]]:
 
 def test_every_kind_that_files_can_have_is_explained() -> None:
     """A kind of file is what has a `kind` of its own."""
-    names = [module.name for module in pkgutil.iter_modules(scenarios.__path__)]
+    names = [module.name for module in pkgutil.walk_packages(scenarios.__path__, "scenarios.")]
     models = {
         one.__name__.lower()
         for name in names
-        for one in vars(importlib.import_module(f"scenarios.{name}")).values()
+        for one in vars(importlib.import_module(name)).values()
         if isinstance(one, type) and issubclass(one, Model) and "kind" in one.model_fields
     }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.loading import parse_scenarios
+from scenarios.loading.loaded import parse_scenarios
 from simulator.errors import ManifestError, ScenarioError
 from tests.scenarios.writing import SCENARIO
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.matrix import Narrowing
-from scenarios.replay import replay
+from scenarios.loading.matrix import Narrowing
+from scenarios.running.replay import replay
 from simulator.assembly import simulated
 from simulator.core.instants import SECOND
 from simulator.errors import ScenarioError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.loading import LoadedScenario, load_scenarios
-from scenarios.matrix import Narrowing
+from scenarios.loading.loaded import LoadedScenario, load_scenarios
+from scenarios.loading.matrix import Narrowing
 from simulator.engine import actions
 from simulator.errors import InputError, ManifestError, ScenarioError
 from tests.scenarios.writing import SCENARIO, edited

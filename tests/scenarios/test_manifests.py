@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.documents import read_documents
-from scenarios.manifests import ManifestPod, read_manifest
+from scenarios.files.documents import read_documents
+from scenarios.kubernetes.manifests import ManifestPod, read_manifest
 from simulator.core.instants import SECOND
 from simulator.core.pods import ContainerKind
 from simulator.engine.spec import Controller

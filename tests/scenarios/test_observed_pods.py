@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.observed_pods import read_event_lines, read_observed
+from scenarios.kubernetes.observed_pods import read_event_lines, read_observed
 from simulator.core.diagnosis.observed import ObservedEvent, ShownDevice
 from simulator.core.pods import ContainerKind
 from simulator.core.resources import ResourceName

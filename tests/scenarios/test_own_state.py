@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.loading import load_scenarios, parse_scenarios
-from scenarios.matrix import Narrowing
-from scenarios.node_pods import read_node_pods
-from scenarios.own_state import Event, OwnNode, OwnScenario, own_scenario
-from scenarios.replay import replay
-from scenarios.variants import Persistence
+from scenarios.kubernetes.node_pods import read_node_pods
+from scenarios.loading.loaded import load_scenarios, parse_scenarios
+from scenarios.loading.matrix import Narrowing
+from scenarios.own_node.state import Event, OwnNode, OwnScenario, own_scenario
+from scenarios.running.replay import replay
+from scenarios.schema.variants import Persistence
 from simulator.assembly import simulated
 from simulator.core.behavior import CheckpointFormat
 from simulator.core.checkpoint.bindings import checkpoint_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.pod_identities import read_pod_identities
+from scenarios.kubernetes.pod_identities import read_pod_identities
 from simulator.core.pods import PodUid
 from simulator.core.transitions import PodIdentity
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from scenarios.quantities import canonical_quantity, parse_quantity
+from scenarios.kubernetes.quantities import canonical_quantity, parse_quantity
 
 
 @pytest.mark.parametrize(

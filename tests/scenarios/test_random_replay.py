@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from scenarios.documents import read_documents
-from scenarios.editing import ScenarioDocument
-from scenarios.loading import parse_scenarios
-from scenarios.matrix import Narrowing
-from scenarios.replay import StartRun, replay
-from scenarios.shrink import shrink
-from scenarios.writing import scenario_text
+from scenarios.exploring.editing import ScenarioDocument
+from scenarios.exploring.shrink import shrink
+from scenarios.files.documents import read_documents
+from scenarios.loading.loaded import parse_scenarios
+from scenarios.loading.matrix import Narrowing
+from scenarios.running.replay import StartRun, replay
+from scenarios.schema.writing import scenario_text
 from simulator.assembly import simulated
 from simulator.core.calls import StoreDecision
 from simulator.core.persistence.checkpoint import CheckpointPersistence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.matrix import Narrowing
+from scenarios.loading.matrix import Narrowing
 from simulator.core.behavior import Readmission
 from simulator.core.devices import Device, DeviceId, NumaNode
 from simulator.core.instants import SECOND

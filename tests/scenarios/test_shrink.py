@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from scenarios.documents import read_documents
-from scenarios.editing import ScenarioDocument, action_of, items_of, spec_of
-from scenarios.loading import LoadedScenario, parse_scenarios
-from scenarios.shrink import shrink
-from scenarios.writing import scenario_text
+from scenarios.exploring.editing import ScenarioDocument, action_of, items_of, spec_of
+from scenarios.exploring.shrink import shrink
+from scenarios.files.documents import read_documents
+from scenarios.loading.loaded import LoadedScenario, parse_scenarios
+from scenarios.schema.writing import scenario_text
 from simulator.errors import ScenarioError
 from tests.scenarios.writing import SCENARIO, edited
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scenarios.versions import parse_selector
+from scenarios.schema.versions import parse_selector
 
 
 @pytest.mark.parametrize(

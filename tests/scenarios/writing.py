@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scenarios.loading import LoadedScenario, parse_scenarios
+from scenarios.loading.loaded import LoadedScenario, parse_scenarios
 
 SCENARIO = """\
 apiVersion: rebind.internal/v1alpha1

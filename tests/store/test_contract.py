@@ -11,7 +11,7 @@ from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.pods import PodUid
 from simulator.core.transitions import NodeName, NodeState, PodIdentity
 from simulator.ports import Committed, ImportedCheckpoint, Refused, Standing, Store
-from store.memory_store import MemoryStore
+from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
 from tests.store.world import (
     GPU,

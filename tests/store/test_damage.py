@@ -15,7 +15,7 @@ from sqlalchemy import NullPool, create_engine, inspect, text
 from simulator.errors import ConfigError, SchemaOutOfDateError, StoreUnavailableError
 from store import maintenance
 from store.sql_store import SqlStore
-from store.wal import EMPTY, inspect_log
+from store.sqlite.wal import EMPTY, inspect_log
 from tests.store.world import NODE, admits_one
 
 PAGE = 4_096

@@ -13,8 +13,8 @@ import pytest
 
 from simulator.errors import StoreError, StoreUnavailableError, WriterLockedError
 from simulator.ports import Committed, Outcome, Refused
-from store import postgresql_writer
 from store.committer import Committer
+from store.postgresql import writer as postgresql_writer
 from store.sql_store import SqlStore
 from tests.postgresql.proxy import Cut, Proxy
 from tests.postgresql.server import PostgresServer

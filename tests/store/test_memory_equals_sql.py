@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from simulator.core.pods import PodUid
 from simulator.core.transitions import NodeName, Transition
 from simulator.ports import Store
-from store.memory_store import MemoryStore
+from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
 from store.tables import metadata
 from tests.store.transitions import BATCHES, UIDS

@@ -12,8 +12,9 @@ import pytest
 
 from simulator.errors import StoreError, StoreUnavailableError, WriterLockedError
 from simulator.ports import Committed, Durability
-from store import maintenance, postgresql
-from store.postgresql_lock import AdvisoryLock
+from store import maintenance
+from store.postgresql import database as postgresql
+from store.postgresql.lock import AdvisoryLock
 from store.sql_store import SqlStore
 from store.writer_lock import own_name
 from tests.postgresql.server import PostgresServer
@@ -183,7 +184,7 @@ def test_a_password_is_never_shown(url: str) -> None:
 
 
 def test_without_its_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "store.postgresql", None)
+    monkeypatch.setitem(sys.modules, "store.postgresql.database", None)
     with pytest.raises(StoreUnavailableError, match=r"needs the extra `postgres`: install rebind"):
         SqlStore("postgresql://me:secret@db.example.com/x")
 

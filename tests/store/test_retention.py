@@ -12,7 +12,8 @@ from sqlalchemy import NullPool, create_engine, func, select
 from simulator.core.instants import HOUR, Instant
 from simulator.core.pods import PodUid
 from simulator.ports import Committed, Refused
-from store import maintenance, node_entries, plan, retention
+from store import maintenance, node_entries, retention
+from store.planning import plan
 from store.retention import STEP_CHANGES, STEP_CHANGES_MAX, STEP_CHANGES_MIN, STEP_S, Retention
 from store.sql_store import SqlStore
 from store.tables import metadata

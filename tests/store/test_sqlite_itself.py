@@ -10,8 +10,8 @@ import pytest
 
 from simulator.errors import StoreUnavailableError
 from simulator.ports import Committed, Durability
-from store import sqlite
 from store.sql_store import SqlStore
+from store.sqlite import database as sqlite
 from tests.store.world import NODE, admits_one, admitted, binding
 
 

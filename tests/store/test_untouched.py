@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from simulator.errors import StoreUnavailableError
-from store import untouched
-from store.untouched import WriterSeen, untouched_copy, writer_of
+from store.sqlite import untouched
+from store.sqlite.untouched import WriterSeen, untouched_copy, writer_of
 from store.writer_lock import WriterLock, own_name
 
 

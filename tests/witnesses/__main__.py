@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from scenarios.builtin import builtin_names, find_file
-from scenarios.loading import load_scenarios
+from scenarios.loading.loaded import load_scenarios
 from simulator.core.switch_rows.row import Switch
 from simulator.core.switches import SWITCHES, behavior_for, profiles
 from simulator.errors import ScenarioError

@@ -9,11 +9,11 @@ from functools import cache
 from typing import Final
 
 from scenarios.builtin import find_file
-from scenarios.loading import LoadedScenario, load_scenarios
-from scenarios.matrix import Combination, Narrowing
-from scenarios.replay import play
-from scenarios.rows import table_rows
-from scenarios.variants import Persistence
+from scenarios.loading.loaded import LoadedScenario, load_scenarios
+from scenarios.loading.matrix import Combination, Narrowing
+from scenarios.running.replay import play
+from scenarios.running.rows import table_rows
+from scenarios.schema.variants import Persistence
 from simulator.assembly import simulated
 from simulator.core.behavior import Behavior
 from simulator.core.instants import Duration

@@ -31,7 +31,7 @@ from simulator.core.transitions import (
     PodsReleased,
 )
 from simulator.ports import Refused, Store
-from store.memory_store import MemoryStore
+from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
 from tests.core.driving import GPU, MAIN, NIC, Rig, allocate_ids, ids, pod
 

@@ -1,0 +1,1 @@
+"""Files as text: read into documents that remember where everything stands, and their faults."""

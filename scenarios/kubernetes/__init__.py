@@ -1,0 +1,1 @@
+"""What `kubectl` prints and `kubectl apply` takes, as far as scenarios and diagnoses read it."""

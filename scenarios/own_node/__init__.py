@@ -1,0 +1,1 @@
+"""An operator's own node as a scenario, made of its checkpoint file and its pods."""

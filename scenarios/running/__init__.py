@@ -1,0 +1,1 @@
+"""Runs of scenarios: steps when they are due, expectations when they are judged."""

@@ -1,0 +1,93 @@
+"""Persistence strategies as a scenario or the command line names them, with their options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator
+
+from scenarios.files.phrases import found, nearest
+from scenarios.schema.fields import Wording
+
+OPTIONS: Final[dict[str, tuple[str, ...]]] = {
+    "checkpoint": ("dirFsync",),
+    "database": (),
+    "dual-write": ("databasePrimary", "dirFsync"),
+}
+"""The strategies of this release and the options of each; all options are booleans."""
+
+
+ADDS_NOTHING: Final = ("database",)
+"""Strategies that promise to add nothing to what the kubelet itself breaks, whatever befalls it."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Persistence:
+    """One strategy with its options.
+
+    Attributes:
+        options: Sorted pairs; only those that were given.
+    """
+
+    name: str
+    options: tuple[tuple[str, bool], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Short text for headings: `checkpoint` or `checkpoint dirFsync`."""
+        given = [name if value else f"{name}=false" for name, value in self.options]
+        return " ".join([self.name, *given])
+
+    def includes(self, other: Persistence) -> bool:
+        """Tell whether a row for this variant is meant for `other`.
+
+        The name must be the same, and every option that the row names; an option that was not given
+        is false.
+        """
+        given = dict(other.options)
+        return self.name == other.name and all(
+            given.get(option, False) is value for option, value in self.options
+        )
+
+
+def parse_persistence(value: object) -> Persistence:
+    """Read `checkpoint`, `{checkpoint: {dirFsync: true}}`, or `checkpoint:dirFsync=true`.
+
+    Raises:
+        ValueError: An unknown strategy or option; the message names the valid ones.
+    """
+    if isinstance(value, str):
+        name, _, text = value.partition(":")
+        options = dict(_option(part) for part in text.split("+")) if text else {}
+    elif isinstance(value, dict) and len(value) == 1:
+        name, given = next(iter(value.items()))
+        options = given if isinstance(given, dict) else {"": given}
+    else:
+        reason = f"wants a persistence or a map of one persistence to options, found {found(value)}"
+        raise ValueError(reason)
+    if name not in OPTIONS:
+        reason = f'"{name[:40]}" is not a persistence{nearest(name, OPTIONS)}'
+        raise ValueError(reason)
+    chosen: dict[str, bool] = {}
+    for option, setting in options.items():
+        if isinstance(setting, bool) and option in OPTIONS[name]:
+            chosen[option] = setting
+        else:
+            allowed = ", ".join(f"{known}: true|false" for known in OPTIONS[name]) or "none"
+            reason = f'"{option}" of {found(setting)} is no option of {name}; allowed: {allowed}'
+            raise ValueError(reason)
+    return Persistence(name, tuple(sorted(chosen.items())))
+
+
+def _option(text: str) -> tuple[str, bool | str]:
+    name, equals, value = text.partition("=")
+    words: dict[str, bool | str] = {"true": True, "false": False}
+    return name, words.get(value, value) if equals else True
+
+
+PersistenceVariant = Annotated[
+    Persistence,
+    BeforeValidator(parse_persistence),
+    Wording("persistence, or map of a persistence to its options", tuple(OPTIONS)),
+]

@@ -1,0 +1,1 @@
+"""What expectations look at in a run, and how what is seen is compared with what is expected."""

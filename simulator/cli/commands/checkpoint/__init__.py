@@ -1,0 +1,1 @@
+"""`rebind checkpoint`: real checkpoint files, read, compared, imported and exported."""

@@ -1,0 +1,1 @@
+"""`rebind diagnose`: what happened to a pod, in which kubelets, and what to do."""

@@ -1,0 +1,1 @@
+"""`rebind migrate`: a stopped node's bindings between its checkpoint file and the database."""

@@ -1,0 +1,1 @@
+"""What happened as lanes over time: bars for what lasts, ticks for what happens at once."""

@@ -1,0 +1,1 @@
+"""Transitions become rows: what a batch adds, changes and ends."""

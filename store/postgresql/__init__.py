@@ -1,0 +1,1 @@
+"""PostgreSQL's own: its connections, its writer, its lock."""

@@ -1,0 +1,1 @@
+"""SQLite's own: its connections, its writer, its write-ahead log."""
