@@ -1,7 +1,8 @@
 """The root command: finds commands, reads settings, and turns errors into exit codes.
 
 A command's module is imported only when the command is used, so that `rebind version` does not
-load the engine. To add a command, write `simulator/cli/NAME.py` and add a line to `COMMANDS`.
+load the engine. To add a command, write `simulator/cli/commands/NAME.py` and add a line to
+`COMMANDS`.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "diagnose": "simulator.cli.commands.diagnose.command:diagnose",
         "doctor": "simulator.cli.commands.doctor.command:doctor",
         "explain": "simulator.cli.commands.explain:explain",
-        "explore": "simulator.cli.commands.explore:explore",
-        "get": "simulator.cli.commands.get:get",
+        "explore": "simulator.cli.commands.explore.command:explore",
+        "get": "simulator.cli.commands.get.command:get",
         "history": "simulator.cli.commands.history:history",
         "kubelet-versions": "simulator.cli.commands.kubelet_versions:kubelet_versions",
         "migrate": "simulator.cli.commands.migrate.command:migrate",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from simulator.assembly import opened_store
-from simulator.cli.commands.bindings import show_bindings
+from simulator.cli.commands.get.bindings import show_bindings
 from simulator.cli.examples import example
 from simulator.cli.output import OutputOptions, emit, output_options
 from simulator.cli.store_options import db_option, node_option, resource_option

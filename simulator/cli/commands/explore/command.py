@@ -22,7 +22,7 @@ from scenarios.schema.variants import ADDS_NOTHING, Persistence, parse_persisten
 from scenarios.schema.versions import replayable_version
 from simulator.assembly import simulated
 from simulator.cli.checkpoint_files import FileName
-from simulator.cli.commands.exploration_output import exploration_document, print_explorations
+from simulator.cli.commands.explore.output import exploration_document, print_explorations
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED, EnvironmentProblem
 from simulator.cli.lists import Listed

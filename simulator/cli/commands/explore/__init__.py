@@ -1,0 +1,1 @@
+"""`rebind explore`: a scenario run once for every way to cut it."""

@@ -1,0 +1,1 @@
+"""`rebind get`: what a database knows of nodes, devices, pods and bindings."""
