@@ -9,11 +9,13 @@ from simulator.core.diagnosis.statements import (
     ACTIVE_AFTER_REFUSAL,
     NEW_PODS_COUNTED,
     OLD_INSTANCE_SEEN,
+    RESTART_COST,
     RUNNING_PODS_REFUSED,
     RUNNING_PODS_SPARED,
     STALE_DEVICES_KEPT,
     TERMINATED_READMITTED,
     checks_health,
+    knows_topology,
 )
 from simulator.core.diagnosis.texts import NumberBlank, blank, phrase, said_by_version
 from simulator.core.node_resources import admit_by_account
@@ -36,6 +38,12 @@ _RESOURCE: Final = ResourceName(blank("resource"))
 _POD: Final = PodUid(blank("uid"))
 _CONTAINER: Final = ContainerName(blank("container"))
 _CHOICE: Final = "the kubelet's device manager, choosing devices for a container at admission"
+
+
+def _alone(reason: str) -> str:
+    """Return the pattern of a reason with no message: alone, labeled, or `kubectl get pods`."""
+    return rf"^(?:Reason: |(?:\S+ )?\S+ \d+/\d+ )?{reason}(?: \d+ (?:\(.*?\) )?\d+[smhdy].*)?$"
+
 
 REQUEST_CHANGED: Final = Known(
     key="requestChanged",
@@ -168,7 +176,7 @@ UNAVAILABLE: Final = Known(
         "Delete this pod, or let its controller replace it.",
         (
             "If nobody holds them and every pod is refused, restart the kubelet: it forgets leaked "
-            "reservations."
+            f"reservations. But {RESTART_COST}."
         ),
     ),
     reports=("R78", "R44", "R48", "R49", "R79"),
@@ -215,8 +223,8 @@ TOPOLOGY_AFFINITY: Final = Known(
     rules=("S13.2", "S7.16"),
     place="the kubelet's topology manager, before devices are chosen",
     texts=(
-        *said_by_version(NoTopologyLocality().text),
-        phrase(rf"^{TOPOLOGY_AFFINITY_ERROR}$"),
+        *said_by_version(NoTopologyLocality().text, knows_topology),
+        phrase(_alone(TOPOLOGY_AFFINITY_ERROR), knows_topology),
     ),
     means=(
         "The policy (restricted or single-numa-node) wants all resources of the container, or of "
@@ -268,7 +276,7 @@ REASON_ALONE: Final = Known(
     key="reasonAlone",
     rules=("S13.1", "S13.3"),
     place="the kubelet, admitting the pod",
-    texts=(phrase(rf"^(?:{UNEXPECTED_ADMISSION_ERROR}|OutOf\S+)$"),),
+    texts=(phrase(_alone(rf"(?:{UNEXPECTED_ADMISSION_ERROR}|OutOf\S+)")),),
     means=(
         "The kubelet refused the pod. This is the reason's name; why is in the message beside it."
     ),

@@ -98,11 +98,12 @@ CREATE_FAILED: Final = Known(
     rules=("S10.8", "S10.9"),
     place="the container runtime, with what the plugin answered",
     texts=(
-        phrase(r"unknown device"),
+        phrase(r"\b(?-i:unknown device)\b(?! (?:plugin|type))"),
+        phrase(r"unresolvable CDI devices"),
         phrase(r"argument list too long"),
         phrase(r"error gathering device information"),
     ),
-    means="The runtime could not start the container with the devices that it was given.",
+    means="The runtime could not start the container; what a plugin had it add may be why.",
     why=(
         "The kubelet does not check that device paths and ids exist; after a reboot it starts a "
         "container with the plugin's answer of before. A card may have another id now, or a "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,9 +15,11 @@ from simulator.core.diagnosis.known import Known
 from simulator.core.diagnosis.observed import ObservedEvent, ObservedPod
 from simulator.core.diagnosis.pod_states import Held, states
 from simulator.core.diagnosis.recognition import UNEXPECTED, Recognized, is_wrapped, recognize
+from simulator.core.diagnosis.surroundings import FOREIGN_REASONS
 from simulator.core.releases import Statement, spans, spans_text
 
 _RUNTIME_REASONS: Final = ("CreateContainerError", "RunContainerError", "StartError")
+_DEVICES: Final = re.compile(r"/dev/(?!shm|null|std)|device(?! is busy|s cgroup)|nvidia|\bCDI\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +140,20 @@ def diagnose(
 
 
 def _recognized(pod: ObservedPod | None, message: Message) -> tuple[Recognized, ...]:
-    found = recognize(message.text)
+    without_devices = pod is not None and not pod.wants_devices()
+    found = tuple(
+        each
+        for each in recognize(message.text, foreign=message.reason in FOREIGN_REASONS)
+        if not (without_devices and each.known is CREATE_FAILED)
+    )
     if found:
         return found
     if is_wrapped(message.text):
-        return (Recognized(UNEXPECTED, 0, {}, lambda _: True),)
+        return (Recognized(UNEXPECTED, 0, 0, {}, lambda _: True),)
     wants = pod is not None and pod.wants_devices()
-    if wants and message.reason in _RUNTIME_REASONS:
-        return (Recognized(CREATE_FAILED, 0, {}, lambda _: True),)
+    about_devices = _DEVICES.search(message.text) is not None
+    if wants and about_devices and message.reason in _RUNTIME_REASONS:
+        return (Recognized(CREATE_FAILED, 0, 0, {}, lambda _: True),)
     return ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from simulator.core.diagnosis.surroundings import Surroundings
 from simulator.core.diagnosis.texts import Said
 from simulator.core.releases import Statement
 
@@ -39,6 +40,7 @@ class Known:
         points: What else depends on the version.
         advice: What to do, in order.
         reports: Public reports, the most fitting first.
+        surroundings: Beside which other words its texts are known.
     """
 
     key: str
@@ -51,5 +53,6 @@ class Known:
     points: tuple[Point, ...] = ()
     advice: tuple[str, ...]
     reports: tuple[str, ...] = ()
+    surroundings: Surroundings = Surroundings.ANYWHERE
     general: bool = False
     """Whether it says nothing more when it stands inside another text that is known."""

@@ -7,6 +7,7 @@ from typing import Final
 from simulator.core.behavior import Behavior, CheckpointFormat
 from simulator.core.diagnosis.known import Known, Point
 from simulator.core.diagnosis.statements import OLD_INSTANCE_SEEN, spares_running_containers
+from simulator.core.diagnosis.surroundings import Surroundings
 from simulator.core.diagnosis.texts import NumberBlank, blank, phrase, said, said_by_version
 from simulator.core.machine import (
     NUMA_NODES_ALLOWED,
@@ -19,7 +20,7 @@ from simulator.core.refusals import CheckpointNotWritten
 from simulator.errors import CorruptCheckpointError
 
 _START: Final = "the kubelet's device manager, reading the checkpoint file at its start"
-_FILE: Final = "(?:^|[Cc]heckpoint.*)"
+_FILE: Final = "(?:^|checkpoint.{0,300})"
 """JSON errors are the device manager's when they stand alone or beside the file's name."""
 
 
@@ -69,6 +70,7 @@ DISK_FULL: Final = Known(
     why="The kubelet writes the whole file anew each time, beside the old one.",
     advice=("Free space on the disk of the kubelet's root folder.",),
     reports=("R50",),
+    surroundings=Surroundings.NEAR,
 )
 
 CORRUPTED: Final = Known(
@@ -80,8 +82,8 @@ CORRUPTED: Final = Known(
     why=(
         "The file was edited, cut off or mixed up by an unclean stop, or written in a form whose "
         "checksum this version computes otherwise. For the device manager's file the kubelet goes "
-        "on without any record: pods keep running, and their devices count as free. Another "
-        "manager's file (CPU, memory, DRA) keeps the kubelet from starting instead."
+        "on without any record: pods keep running, and their devices count as free. If the kubelet "
+        "does not start, the line is about another manager's file (CPU, memory, DRA)."
     ),
     advice=(
         "See which file it is, and what is wrong: rebind checkpoint verify FILE.",
@@ -91,6 +93,7 @@ CORRUPTED: Final = Known(
         ),
     ),
     reports=("R56", "R113", "R111", "R52"),
+    surroundings=Surroundings.NOT_FOREIGN,
 )
 
 WRONG_FORMAT: Final = Known(
@@ -114,6 +117,7 @@ WRONG_FORMAT: Final = Known(
         "Turn the file into the other form: rebind checkpoint import, then export --format.",
     ),
     reports=("R54", "R55"),
+    surroundings=Surroundings.NOT_FOREIGN,
 )
 
 NOT_JSON: Final = Known(
@@ -135,6 +139,7 @@ NOT_JSON: Final = Known(
         "Restore it from a copy while the kubelet is stopped, or drain the node.",
     ),
     reports=("R52",),
+    surroundings=Surroundings.NOT_FOREIGN,
 )
 
 NOT_FOUND: Final = Known(
@@ -155,6 +160,7 @@ NOT_FOUND: Final = Known(
         "If pods with devices run, let them end before new ones are admitted, or drain the node.",
     ),
     reports=("R59", "R58", "R14"),
+    surroundings=Surroundings.NOT_FOREIGN,
 )
 
 CONTINUED: Final = Known(
@@ -175,6 +181,32 @@ CONTINUED: Final = Known(
         "Let pods with devices end before new ones are admitted, or drain the node.",
     ),
     reports=("R54", "R56", "R14"),
+)
+
+OTHER_MANAGERS_FILE: Final = Known(
+    key="otherManagersFile",
+    rules=("S4.12",),
+    place="another manager of the kubelet (CPU, memory or DRA), reading its own file at the start",
+    texts=(
+        phrase(
+            r"^(?=.*(?:corrupt|cannot unmarshal|end of JSON input|invalid character|extra data))"
+            r".*?\b(?P<name>cpu|memory|dra)[ _-]?manager"
+        ),
+    ),
+    means="This is not about the device manager: it is the file of the {name} manager.",
+    why=(
+        "That file was cut off, edited, or written by a version of another form. Other than the "
+        "device manager, these managers keep the kubelet from starting."
+    ),
+    versions="any version that has this manager",
+    advice=(
+        "Keep a copy of the file.",
+        (
+            "Drain the node before anything is deleted: the file says which CPUs, memory or claims "
+            "running containers have, and without it they can be given to others."
+        ),
+    ),
+    reports=("R56", "R52", "R111"),
 )
 
 TOO_MANY_NUMA_NODES: Final = Known(
@@ -238,6 +270,7 @@ DEVICE_MANAGER_PANIC: Final = Known(
 
 ENTRIES: Final = (
     NOT_WRITTEN,
+    OTHER_MANAGERS_FILE,
     CORRUPTED,
     WRONG_FORMAT,
     NOT_JSON,

@@ -57,12 +57,8 @@ GET_DISABLED: Final = Known(
     key="podResourcesGetDisabled",
     rules=("S8.6",),
     place="the kubelet's PodResources API",
-    texts=(
-        phrase(
-            r"PodResources API Get method disabled",
-            lambda behavior: not behavior.pod_resources_get_served,
-        ),
-    ),
+    texts=(phrase(r"PodResources API Get method disabled"),),
+    versions="1.27 to 1.33",
     means="This kubelet does not serve Get.",
     why="The feature gate KubeletPodResourcesGet is off by default.",
     advice=("Use List, or turn the gate on.",),

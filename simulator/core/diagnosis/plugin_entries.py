@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from simulator.core.diagnosis.known import Known
-from simulator.core.diagnosis.statements import NEVER_TRIED_AGAIN, NEWER_PLUGIN_CUT_OFF
+from simulator.core.diagnosis.statements import (
+    NEVER_TRIED_AGAIN,
+    NEWER_PLUGIN_CUT_OFF,
+    RESTART_COST,
+)
+from simulator.core.diagnosis.surroundings import Surroundings
 from simulator.core.diagnosis.texts import blank, phrase, said, said_by_version
 from simulator.core.refusals import (
     AllocateFailed,
@@ -47,7 +52,7 @@ PREFERENCE_FAILED: Final = Known(
         "Delete this pod, or let its controller replace it.",
         (
             "If later pods are refused with too few available, restart the kubelet: devices taken "
-            "before the failed call can stay reserved."
+            f"before the failed call can stay reserved. But {RESTART_COST}."
         ),
     ),
     reports=("R84", "R64", "R78"),
@@ -70,6 +75,7 @@ RPC_ERROR: Final = Known(
         "Delete this pod, or let its controller replace it; nothing stays reserved.",
     ),
     reports=("R41", "R87", "R82"),
+    surroundings=Surroundings.NEAR,
     general=True,
 )
 
@@ -85,7 +91,10 @@ EMPTY_RESPONSE: Final = Known(
     ),
     advice=(
         "Correct or upgrade the device plugin.",
-        "If later pods are refused with too few available, restart the kubelet.",
+        (
+            "If later pods are refused with too few available, restart the kubelet. But "
+            f"{RESTART_COST}."
+        ),
     ),
     reports=("R78",),
 )
@@ -95,7 +104,7 @@ STOPPED: Final = Known(
     rules=("S1.27", "S2.6"),
     place="the kubelet's device manager, about to call the plugin",
     texts=(
-        phrase(r"endpoint (?P<dump>.*) has been stopped"),
+        phrase(r"endpoint (?P<dump>&?\{.{0,2000}) has been stopped"),
         said(stopped_endpoint_text(ResourceName(blank("dump")))),
     ),
     means="The call was not made: the plugin's stream had ended, and it has not come back.",
@@ -115,7 +124,12 @@ TOO_LARGE: Final = Known(
     key="messageTooLarge",
     rules=("S1.21",),
     place="gRPC between the kubelet and the plugin",
-    texts=(phrase(r"received message larger than max \((?P<size>\d+) vs\.? (?P<limit>\d+)\)"),),
+    texts=(
+        phrase(
+            r"(?:received|trying to send) message larger than max "
+            r"\((?P<size>\d+) vs\.? (?P<limit>(?!16777216\b)\d+)\)"  # 16 MiB is the runtime's
+        ),
+    ),
     means="A message of {size} bytes came in, and at most {limit} are taken.",
     why=(
         "The plugin's list, or its answer, names too many devices: 4 MiB are about 53,700 devices "
@@ -128,6 +142,7 @@ TOO_LARGE: Final = Known(
         "Restart the plugin then, so that it registers.",
     ),
     reports=("R62", "R64"),
+    surroundings=Surroundings.NOT_FOREIGN,
 )
 
 UNREACHABLE: Final = Known(
@@ -135,8 +150,8 @@ UNREACHABLE: Final = Known(
     rules=("S1.10",),
     place="gRPC between the kubelet and the plugin",
     texts=(
-        phrase(r"code = Unavailable"),
-        phrase(r"connect: (?:connection refused|no such file or directory)"),
+        phrase(r"(?:rpc error: )?code = Unavailable"),
+        phrase(r"(?:dial unix \S+: )?connect: (?:connection refused|no such file or directory)"),
     ),
     means="The plugin's socket did not answer: its process has ended, or its socket was removed.",
     why=(
@@ -151,6 +166,7 @@ UNREACHABLE: Final = Known(
         "Restart the plugin; it has to make its socket anew and register.",
     ),
     reports=("R16", "R26"),
+    surroundings=Surroundings.NEAR,
 )
 
 STREAM_ENDED: Final = Known(
@@ -242,7 +258,10 @@ SERVER_FAILED: Final = Known(
     ),
     means="The kubelet's socket for plugins is gone; no plugin can register any more.",
     why="Serving the socket kubelet.sock ended with an error; the kubelet itself goes on.",
-    advice=("Restart the kubelet, and see its log for what ended the server.",),
+    advice=(
+        "See the kubelet's log for what ended the server.",
+        f"Restart the kubelet. But {RESTART_COST}.",
+    ),
 )
 
 WATCHER_FAILED: Final = Known(

@@ -22,6 +22,8 @@ from simulator.core.diagnosis import (
     plugin_entries,
 )
 from simulator.core.diagnosis.known import Known
+from simulator.core.diagnosis.readings import readings
+from simulator.core.diagnosis.surroundings import fits
 from simulator.core.diagnosis.texts import always
 from simulator.core.refusals import AllocateFailed, refused
 from simulator.core.releases import Statement, variants
@@ -36,9 +38,6 @@ CATALOGUE: Final[tuple[Known, ...]] = (
 )
 """Every text that is known, in the order in which they are looked for."""
 
-TEXT_SIZE_MAX: Final = 64 * 1024
-"""Longest text of which more than the beginning is looked at."""
-
 _MARK: Final = "\ue000"
 
 
@@ -52,7 +51,10 @@ def _with_wrapping(wrapping: str) -> Statement:
 
 
 _WRAPPED: Final = tuple(
-    (re.compile("(.*)".join(map(re.escape, text.split(_MARK)))), _with_wrapping(text))
+    (
+        re.compile("(.*)".join(map(re.escape, text.split(_MARK))), re.IGNORECASE),
+        _with_wrapping(text),
+    )
     for text in variants(_wrapping)
 )
 """How each wording is found, and which kubelets have it."""
@@ -79,42 +81,51 @@ class Recognized:
     """One entry that a text belongs to.
 
     Attributes:
-        start: Where its text begins, inside the words around it.
+        start, end: Where its text stands, inside the words around it.
         values: What stood in the blanks of its text.
         says: The kubelets that say all of this, the words around it included.
     """
 
     known: Known
     start: int
+    end: int
     values: Mapping[str, str]
     says: Statement
 
 
-def normalized(text: str) -> str:
-    """Return a text on one line, without a log line's escapes and a description's label."""
-    line = " ".join(text[:TEXT_SIZE_MAX].replace('\\"', '"').split())
-    return line.removeprefix("Message: ")
+def recognize(text: str, *, foreign: bool = False) -> tuple[Recognized, ...]:
+    """Return the entries that a text belongs to, the outermost first; none when it is not known.
+
+    Args:
+        text: As it was pasted; of several ways to read it the one counts that is known best.
+        foreign: Whether a reason stands beside it that other components give.
+    """
+    return max((_recognize(line, foreign=foreign) for line in readings(text)), key=_known_length)
 
 
-def recognize(text: str) -> tuple[Recognized, ...]:
-    """Return the entries that a text belongs to, the outermost first; none when it is not known."""
-    line = normalized(text)
+def _known_length(found: tuple[Recognized, ...]) -> int:
+    return max((each.end - each.start for each in found), default=0)
+
+
+def _recognize(line: str, *, foreign: bool) -> tuple[Recognized, ...]:
     wrapped = _inside(line)
     if wrapped is not None:
         match, around = wrapped
-        prefixes = (each for each in status_prefixes() if line[: match.start()].endswith(each))
+        before = line[: match.start()].lower()
+        prefixes = (each for each in status_prefixes() if before.endswith(each.lower()))
         prefix = next(prefixes, "")
         return _found(match[1], _both(around, _with_prefix(prefix)) if prefix else around)
     for prefix in status_prefixes():
-        found = _found(line[len(prefix) :], _with_prefix(prefix)) if line.startswith(prefix) else ()
-        if found and found[0].start == 0:
-            return found
-    return _found(line, always)
+        if line.lower().startswith(prefix.lower()):
+            found = _outside(line[len(prefix) :], _with_prefix(prefix), foreign=foreign)
+            if found and found[0].start == 0:
+                return found
+    return _outside(line, always, foreign=foreign)
 
 
 def is_wrapped(text: str) -> bool:
     """Tell whether a text has the kubelet's words around the error of an admission (S13.1)."""
-    return _inside(normalized(text)) is not None
+    return any(_inside(line) is not None for line in readings(text))
 
 
 def status_prefixes() -> tuple[str, ...]:
@@ -131,6 +142,15 @@ def _inside(line: str) -> tuple[re.Match[str], Statement] | None:
     return None
 
 
+def _outside(line: str, around: Statement, *, foreign: bool) -> tuple[Recognized, ...]:
+    """Return what is found where the words around an admission are missing."""
+    return tuple(
+        each
+        for each in _found(line, around)
+        if fits(each.known.surroundings, line, each.start, foreign=foreign)
+    )
+
+
 def _found(text: str, around: Statement) -> tuple[Recognized, ...]:
     found = [each for known in CATALOGUE for each in _first(known, text, around)]
     found.sort(key=lambda one: one.start)
@@ -141,7 +161,8 @@ def _first(known: Known, text: str, around: Statement) -> list[Recognized]:
     for each in known.texts:
         place = each.find(text)
         if place is not None:
-            return [Recognized(known, place.start, place.values, _both(around, each.says))]
+            says = _both(around, each.says)
+            return [Recognized(known, place.start, place.end, place.values, says)]
     return []
 
 

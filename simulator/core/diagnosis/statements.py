@@ -32,6 +32,17 @@ def _cuts_the_newer_plugin(behavior: Behavior) -> bool:
     return behavior.disconnect_match is DisconnectMatch.RESOURCE_NAME
 
 
+def knows_topology(behavior: Behavior) -> bool:
+    """There is a topology manager, since 1.16 (table 5.4)."""
+    return behavior.device_topology_known
+
+
+RESTART_COST = (
+    "a kubelet restart can itself end running pods with devices: before their plugins are back, in "
+    "some versions (R01), and with finished init containers that had devices, in later ones (R36)"
+)
+"""What has to be said wherever a kubelet restart is advised."""
+
 RUNNING_PODS_REFUSED = Point(
     "a mere kubelet restart refuses running pods too, and kills them", _checks_running_pods_too
 )

@@ -1,7 +1,7 @@
 """Patterns of texts: a text filled with blanks becomes a pattern that finds it and reads them.
 
 A blank is put where a name or a number would stand, so that the words are those of the place that
-makes the text, and none are repeated here.
+makes the text, and none are repeated here. Upper and lower case are the same: tools change it.
 """
 
 from __future__ import annotations
@@ -69,10 +69,12 @@ class Found:
     """A pattern's place in a text.
 
     Attributes:
+        start, end: Where it begins and where it ends.
         values: What stood in the blanks.
     """
 
     start: int
+    end: int
     values: Mapping[str, str]
 
 
@@ -93,7 +95,7 @@ class Said:
         match = self.pattern.search(text)
         if match is None:
             return None
-        return Found(match.start(), match.groupdict())
+        return Found(match.start(), match.end(), match.groupdict())
 
 
 def always(_: Behavior) -> bool:
@@ -114,7 +116,7 @@ def said(text: str, says: Statement = always) -> Said:
         else:
             seen.add(part)
             regex += f"(?P<{part}>{_SHAPES[part]})"
-    return Said(re.compile(regex), says)
+    return Said(re.compile(regex, re.IGNORECASE), says)
 
 
 def said_by_version(
@@ -130,4 +132,4 @@ def said_by_version(
 
 def phrase(regex: str, says: Statement = always) -> Said:
     """Return the pattern of words that others than Rebind's own code say."""
-    return Said(re.compile(regex), says)
+    return Said(re.compile(regex, re.IGNORECASE), says)

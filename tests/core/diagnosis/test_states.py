@@ -208,7 +208,8 @@ def test_a_container_that_waits_says_why() -> None:
 
 def test_a_container_that_the_runtime_refuses_is_told_for_pods_with_devices_only() -> None:
     """S10.8."""
-    waiting = replace(CONTAINER, state="waiting", reason="RunContainerError", message="exit 1")
+    gone = "error gathering device: /dev/gpu0: no such file or directory"
+    waiting = replace(CONTAINER, state="waiting", reason="RunContainerError", message=gone)
     plain = replace(waiting, limits=())
 
     pod = replace(PENDING, containers=(waiting,))
@@ -216,6 +217,24 @@ def test_a_container_that_the_runtime_refuses_is_told_for_pods_with_devices_only
     pod = replace(PENDING, containers=(plain,))
     assert keys(diagnose(pod)) == []
     assert len(diagnose(pod).unknown) == 1
+
+
+@pytest.mark.parametrize("message", ["exit 1", 'exec: "train": executable file not found in $PATH'])
+def test_a_container_that_fails_for_another_reason_is_not_blamed_on_devices(message: str) -> None:
+    """S10.8 speaks of paths of devices and mounts; a wrong command is none."""
+    waiting = replace(CONTAINER, state="waiting", reason="RunContainerError", message=message)
+    diagnosis = diagnose(replace(PENDING, containers=(waiting,)))
+
+    assert keys(diagnosis) == []
+    assert [each.text for each in diagnosis.unknown] == [message]
+
+
+def test_a_call_of_an_image_pull_is_not_taken_for_the_plugins() -> None:
+    """The words name no image; the reason beside them does (S3.12 is Allocate's alone)."""
+    text = "rpc error: code = DeadlineExceeded desc = context deadline exceeded"
+    waiting = replace(CONTAINER, state="waiting", reason="ErrImagePull", message=text)
+
+    assert keys(diagnose(replace(PENDING, containers=(waiting,)))) == []
 
 
 def test_what_the_scheduler_says_is_looked_up() -> None:
