@@ -230,7 +230,7 @@ def test_an_admission_error_of_another_manager_is_only_known_as_such(error: str)
     [
         (
             "could not restore state from checkpoint: checkpoint is corrupted, please drain "
-            'this node and delete the CPU manager checkpoint file "/var/lib/kubelet/cpu_manager_state"'
+            'this node and delete the CPU manager checkpoint file "cpu_manager_state"'
         ),
         "[memorymanager] could not restore state from checkpoint: checkpoint is corrupted",
         "failed to get checkpoint dra_manager_state: json: cannot unmarshal number into Go struct",
