@@ -227,7 +227,13 @@ def test_scenarios_are_listed_shown_and_checked(scenario: Path) -> None:
     shown = rebind("scenario", "show", REBOOT)
     checked = rebind("scenario", "validate", str(scenario), REBOOT)
 
-    assert REBOOT in listed.stdout
+    told = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
+    assert told[0] == ["NAME", "RUNS", "DESCRIPTION"]
+    assert [
+        REBOOT,
+        "6",
+        "A node reboots; the pod is re-admitted before its plugin has registered.",
+    ] in (told)
     assert shown.stdout == find_file(REBOOT).read_text()
     assert checked.code == 0
     assert checked.stdout.splitlines() == [
