@@ -15,7 +15,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from scenarios.files.documents import Plain
+from scenarios.files.documents import FILE_SIZE_MAX, Plain
 from scenarios.files.phrases import some_of
 from scenarios.kubernetes.node_pods import NodePod, choose_node
 from scenarios.loading.loaded import LoadedScenario, parse_scenarios
@@ -238,6 +238,13 @@ def _document(
 
 
 def _parsed(text: str, own: OwnNode) -> tuple[LoadedScenario, ...]:
+    size = len(text.encode())
+    if size > FILE_SIZE_MAX:
+        reason = (
+            f"{own.path}: a scenario of this node would have {size} bytes, and at most "
+            f"{FILE_SIZE_MAX} are read; give fewer pods, or a file with fewer devices"
+        )
+        raise ScenarioError(reason)
     try:
         return tuple(
             parse_scenarios(text.encode(), Path(own.path), {}, files={own.path: own.content})

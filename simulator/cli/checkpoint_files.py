@@ -130,6 +130,13 @@ def read_valid_checkpoint(path: Path, *, max_size: int) -> CheckpointFile:
     return file
 
 
+def _advice() -> str:
+    """Return what to do about a large file, where the command can read larger ones."""
+    context = click.get_current_context(silent=True)
+    options = () if context is None else (option.name for option in context.command.params)
+    return "; if it is a checkpoint, raise --max-size" if "max_size" in options else ""
+
+
 def _bounded(path: Path, max_size: int) -> bytes:
     parts: list[bytes] = []
     left = max_size
@@ -138,9 +145,6 @@ def _bounded(path: Path, max_size: int) -> bytes:
             parts.append(part)
             left -= len(part)
             if left < 0:
-                message = (
-                    f"{path}: larger than {max_size} bytes, so it was not read; "
-                    "if it is a checkpoint, raise --max-size"
-                )
+                message = f"{path}: larger than {max_size} bytes, so it was not read{_advice()}"
                 raise CheckpointTooLargeError(message)
     return b"".join(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -441,4 +442,18 @@ def test_a_damaged_file_is_not_imported_into_a_database() -> None:
     assert str(caught.value) == (
         'the checkpoint of node "node-a" cannot be imported into a database: its checksum is '
         "wrong; run it with the persistence checkpoint"
+    )
+
+
+def test_a_node_too_large_for_a_scenario_is_told() -> None:
+    held = {f"u{number}": (f"g{number}",) for number in range(4000)}
+    pods = "".join(manifest(f"p{number}", f"u{number}") + "\n" for number in range(4000))
+
+    with pytest.raises(ScenarioError) as caught:
+        made(pods, content=checkpoint(held))
+
+    assert re.fullmatch(
+        f"{NAME}: a scenario of this node would have [0-9]+ bytes, and at most 1048576 are read; "
+        "give fewer pods, or a file with fewer devices",
+        str(caught.value),
     )
