@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import Final
 
 from scenarios.files.documents import Plain
 from scenarios.kubernetes.node_pods import NodePod
 from simulator.core.pods import Container, ContainerKind, PodUid
 from simulator.engine.spec import ContainerStart, ContainerState
+
+_NAME_MAX: Final = 253
+"""Longest name of a pod in a scenario."""
 
 
 def wants_devices(pod: NodePod) -> bool:
@@ -17,13 +22,32 @@ def wants_devices(pod: NodePod) -> bool:
 
 
 def pod_names(pods: Sequence[NodePod]) -> dict[PodUid, str]:
-    """Return a name for each pod; with the namespace where the name alone is not unique."""
+    """Return a name for each pod; with the namespace where the name alone is not unique.
+
+    One that is too long then, or still not unique, ends in a number: of two pods of one name, one
+    is from an earlier look at the node.
+    """
     count = Counter(pod.manifest.pod.name for pod in pods)
+    taken = {name for name, times in count.items() if times == 1}
     names: dict[PodUid, str] = {}
     for pod in pods:
         own = pod.manifest.pod
-        names[pod.uid] = own.name if count[own.name] == 1 else f"{own.namespace}.{own.name}"
+        name = own.name
+        if count[name] > 1:
+            name = _free(f"{own.namespace}.{name}", taken)
+            taken.add(name)
+        names[pod.uid] = name
     return names
+
+
+def _free(name: str, taken: AbstractSet[str]) -> str:
+    """Return a name that is free: this one, or its beginning with a number."""
+    free, number = name, 1
+    while len(free) > _NAME_MAX or free in taken:
+        number += 1
+        ending = f"-{number}"
+        free = name[: _NAME_MAX - len(ending)].rstrip("-.") + ending
+    return free
 
 
 def known_pod(pod: NodePod, name: str) -> Plain:

@@ -457,3 +457,32 @@ def test_a_node_too_large_for_a_scenario_is_told() -> None:
         "give fewer pods, or a file with fewer devices",
         str(caught.value),
     )
+
+
+def test_pods_that_no_namespace_tells_apart_are_numbered() -> None:
+    """A name with the namespace may be another pod's, twice the same, or too long."""
+    content = checkpoint({"u1": ("g0",), "u2": ("g1",), "u3": ("g2",)})
+    pods = (
+        manifest("b", "u1").replace("name: b,", "name: b, namespace: a,")
+        + "\n"
+        + manifest("b", "u2").replace("name: b,", "name: b, namespace: a,")
+        + "\n"
+        + manifest("a.b", "u3")
+    )
+    [first, _] = made(pods, content=content).loaded
+
+    assert [pod.name for pod in first.nodes[0].pods] == ["a.b-2", "a.b-3", "a.b"]
+
+
+def test_a_name_that_is_too_long_with_its_namespace_is_cut() -> None:
+    name = "b" * 253
+    content = checkpoint({"u1": ("g0",), "u2": ("g1",)})
+    pods = (
+        manifest(name, "u1")
+        + "\n"
+        + manifest(name, "u2").replace(f"name: {name},", f"name: {name}, namespace: x,")
+    )
+    [first, _] = made(pods, content=content).loaded
+
+    names = [pod.name for pod in first.nodes[0].pods]
+    assert names == [f"default.{'b' * 243}-2", f"x.{'b' * 249}-2"]
