@@ -16,6 +16,7 @@ from scenarios.own_node.state import Event, OwnNode, OwnScenario, own_scenario
 from scenarios.schema.variants import Persistence
 from simulator.cli.checkpoint_files import FileName, read_checkpoint
 from simulator.cli.failures import EnvironmentProblem
+from simulator.cli.output_files import write_new
 from simulator.config import CHECKPOINT_SIZE_MAX, DEFAULT_KUBELET_VERSION
 from simulator.reports.text import printable
 
@@ -178,8 +179,7 @@ def _as_seen_from(scenario: Path | None, checkpoint: Path) -> str:
 
 def _write(path: Path, text: str) -> None:
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        write_new(path, text.encode())
     except FileExistsError as error:
         reason = f"{path}: there is a file already; name another one with --write"
         raise EnvironmentProblem(reason) from error

@@ -21,6 +21,7 @@ from typing_extensions import override
 
 from simulator.cli import failures, logs
 from simulator.cli.examples import example
+from simulator.cli.interrupts import interrupts_kept
 from simulator.cli.settings import (
     LOG_SETTINGS,
     SETTINGS,
@@ -191,8 +192,9 @@ def run(arguments: Sequence[str]) -> int:
     settings = Settings()
     try:
         refuse_foreign_packages()
-        code = _invoke(program, arguments, settings)
-        sys.stdout.flush()
+        with interrupts_kept():
+            code = _invoke(program, arguments, settings)
+            sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return failures.INTERRUPTED

@@ -28,6 +28,7 @@ from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.html import replay_html, require_html
 from simulator.cli.lists import Listed, selector_option
+from simulator.cli.output_files import write_whole
 from simulator.cli.own_state import load_own, own_files, own_state_options
 from simulator.core.behavior import Readmission
 from simulator.core.switches import behavior_for
@@ -209,7 +210,7 @@ def _show(
 
 def _put(text: str, output: _Output) -> None:
     if output.file is not None:
-        output.file.write_text(text, encoding="utf-8")
+        write_whole(output.file, text.encode())
     else:
         click.echo(text, nl=False)
 
@@ -307,5 +308,5 @@ def _write_transcripts(names: Sequence[str], results: Sequence[ScenarioResult]) 
         count = len(load_scenarios(path, {}))
         own, remaining = remaining[:count], remaining[count:]
         target = path.with_suffix(".transcript")
-        target.write_text("\n".join(transcript(result) for result in own), encoding="utf-8")
+        write_whole(target, "\n".join(transcript(result) for result in own).encode())
         click.echo(printable(str(target)), err=True)

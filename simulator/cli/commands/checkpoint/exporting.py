@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
-import tempfile
 from pathlib import Path
 
 import click
 
 from simulator.cli.failures import EnvironmentProblem
+from simulator.cli.output_files import write_whole
 from simulator.config import DEFAULT_KUBELET_VERSION
 from simulator.core.behavior import Behavior, CheckpointFormat
 from simulator.core.checkpoint.exporting import exported_file
@@ -81,24 +80,4 @@ def write_file(path: Path, content: bytes, *, force: bool) -> None:
     if path.exists() and not force:
         reason = f"{path} exists already; use --force to overwrite it"
         raise EnvironmentProblem(reason)
-    try:
-        _replace(path.resolve(), content)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-def _replace(path: Path, content: bytes) -> None:
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)
-        return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
+    write_whole(path, content, mode=0o600)

@@ -27,6 +27,7 @@ from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED, EnvironmentProblem
 from simulator.cli.lists import Listed
 from simulator.cli.output import OutputOptions, emit_document
+from simulator.cli.output_files import write_whole
 from simulator.reports.text import printable
 
 _BOTH = (Persistence("checkpoint"), Persistence("database"))
@@ -187,7 +188,7 @@ def _write(folder: Path, histories: Sequence[tuple[str, str]]) -> None:
     for name, text in histories:
         path = folder / f"{name}.yaml"
         if not path.exists():
-            path.write_text(text, encoding="utf-8")
+            write_whole(path, text.encode())
         elif path.read_text(encoding="utf-8", errors="replace") != text:
             reason = f"{path}: there is another file already; name another folder with --write"
             raise EnvironmentProblem(reason)
