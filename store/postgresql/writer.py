@@ -40,6 +40,10 @@ took 0.3 s, by pipelined inserts 1.0 s; admissions in batches of 512 took 80 us 
 REGAIN_S: Final = 30.0
 """For how long a lost connection is tried again before those who wait are refused."""
 
+NOTICED_S: Final = 0.5
+"""For how long the lock of another writer is tried again: one that was killed on another machine
+has it until the server sees that its connection ended."""
+
 _PAUSE_MIN_S: Final = 0.05
 _PAUSE_MAX_S: Final = 1.0
 _INSERT: Final = "INSERT INTO "
@@ -201,7 +205,8 @@ class PostgresWriter:
 
     def _until_locked(self, patience_s: float) -> None:
         """Connect and take the lock, again and again until that is done or time is up."""
-        until = time.monotonic() + patience_s
+        began = time.monotonic()
+        until = began + patience_s
         pause_s = _PAUSE_MIN_S
         while True:
             last = time.monotonic() + pause_s > until
@@ -212,6 +217,9 @@ class PostgresWriter:
                 self._locked = self._lock is None or self._lock.take(self._raw, patient=not last)
                 if self._locked:
                     return
+            except WriterLockedError:
+                if time.monotonic() > min(until, began + NOTICED_S):
+                    raise
             except ERRORS:
                 if last:
                     raise

@@ -6,7 +6,6 @@ whole way there or back. A cut is a number and a side: before the effect has hap
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,15 +28,12 @@ from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.switches import behavior_for
 from simulator.core.transitions import DeviceBinding, NodeName
-from simulator.errors import WriterLockedError
 from simulator.ports import Durability, Store
 from store.sql_store import SqlStore
 
 NODE = NodeName("n0")
 GPU = ResourceName("example.com/gpu")
 EFFECTS = (Commit, WriteCheckpoint, SetCheckpointAside)
-
-_NOTICED_MAX_S = 10.0
 
 Held = dict[tuple[str, str, str], tuple[str, ...]]
 
@@ -115,21 +111,11 @@ class Bench:
     @contextmanager
     def node(self, cut: Cut | None = None) -> Iterator[CountingNode]:
         """Open the database as a process of its own would."""
-        store = self._opened()
+        store = SqlStore(self._url, durability=Durability.OFF)
         try:
             yield CountingNode(store, self.files, cut)
         finally:
             store.close()
-
-    def _opened(self) -> SqlStore:
-        """Open the database once its server has noticed that the last process is gone."""
-        limit = time.monotonic() + _NOTICED_MAX_S
-        while True:
-            try:
-                return SqlStore(self._url, durability=Durability.OFF)
-            except WriterLockedError:
-                if time.monotonic() > limit:
-                    raise
 
     def job(self) -> Migration:
         return Migration(node=NODE, now=Instant(1), behavior=behavior_for(self.version))

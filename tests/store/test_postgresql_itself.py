@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import psycopg
@@ -14,11 +15,18 @@ from simulator.errors import StoreError, StoreUnavailableError, WriterLockedErro
 from simulator.ports import Committed, Durability
 from store import maintenance
 from store.postgresql import database as postgresql
+from store.postgresql import writer as postgresql_writer
 from store.postgresql.lock import AdvisoryLock
 from store.sql_store import SqlStore
 from store.writer_lock import own_name
 from tests.postgresql.server import PostgresServer
 from tests.store.world import admits_one
+
+_WAITING = """
+    SELECT 1 FROM pg_stat_activity
+    WHERE application_name LIKE 'rebind %' AND query LIKE '%FROM pg_locks%'
+    AND pid <> pg_backend_pid()
+"""
 
 TAKEN_AND_ENDED = """
 import os, sys
@@ -72,6 +80,21 @@ def test_a_writer_that_ended_does_not_keep_the_next_one_waiting(postgres_url: st
             check=True,
         )
         SqlStore(postgres_url).close()
+
+
+def test_a_writer_that_was_killed_elsewhere_is_waited_for(
+    postgres: PostgresServer, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql_writer, "NOTICED_S", 60.0)
+    with closing(postgres.connect(_name(postgres_url))) as elsewhere, ThreadPoolExecutor() as pool:
+        elsewhere.execute("SET application_name = 'rebind 0 pid 1 on other.example.com'")
+        assert AdvisoryLock("x", "somebody").take(elsewhere, patient=False)
+        opened = pool.submit(SqlStore, postgres_url)
+        while not elsewhere.execute(_WAITING).fetchone():
+            assert not opened.done()
+        elsewhere.close()
+
+        opened.result().close()
 
 
 def test_each_schema_has_a_writer_of_its_own(postgres_url: str, plain: psycopg.Connection) -> None:
