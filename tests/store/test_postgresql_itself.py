@@ -155,6 +155,7 @@ def test_a_user_without_permission_is_one_clear_line(
         SqlStore(postgres.url(_name(postgres_url), user="nobody_here"))
     role = f"guest_of_{_name(postgres_url)}"
     plain.execute(f"CREATE ROLE {role} LOGIN".encode())
+    plain.execute("REVOKE USAGE ON SCHEMA public FROM public")
     try:
         as_guest = postgres.url(_name(postgres_url), user=role)
         with pytest.raises(StoreUnavailableError, match="there is no schema for this user; make"):
