@@ -16,8 +16,8 @@ from simulator.core.migration.phases import Phase
 from simulator.core.migration.steps import migrate
 from simulator.core.migration.survey import Survey
 from simulator.errors import StoreUnavailableError
+from simulator.ports import Store
 from store.failing_store import FailingStore
-from store.memory.store import MemoryStore
 from tests.migration.stopped import NODE, Bench, believed, checkpoint_file, of_file
 
 WAYS = ((Phase.CHECKPOINT, Phase.DATABASE), (Phase.DATABASE, Phase.CHECKPOINT))
@@ -26,11 +26,10 @@ WAYS = ((Phase.CHECKPOINT, Phase.DATABASE), (Phase.DATABASE, Phase.CHECKPOINT))
 @pytest.mark.parametrize("moment", ["before its effect", "after its effect"])
 @pytest.mark.parametrize(("start", "end"), WAYS)
 def test_the_nth_failure_of_the_store_costs_nothing(
-    tmp_path: Path, start: Phase, end: Phase, moment: str
+    tmp_path: Path, store: Store, start: Phase, end: Phase, moment: str
 ) -> None:
     """N = 1, 2, 3, ... until no failure is met; the answer may be lost after the effect too."""
     bench = Bench(tmp_path, "sqlite://", checkpoint_file(2))
-    store = MemoryStore()
     sound = StoppedNode(NODE, store, bench.files)
     failures = 0
     while True:
@@ -59,10 +58,9 @@ def _go(bench: Bench, node: StoppedNode, to: Phase) -> Survey:
 
 @pytest.mark.parametrize(("start", "end"), WAYS)
 def test_a_disk_that_fails_at_any_fsync_costs_nothing(
-    tmp_path: Path, start: Phase, end: Phase
+    tmp_path: Path, store: Store, start: Phase, end: Phase
 ) -> None:
     bench = Bench(tmp_path, "sqlite://", checkpoint_file(2))
-    store = MemoryStore()
     sound = StoppedNode(NODE, store, bench.files)
     fail_at = 0
     while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,8 @@ from simulator.core.migration.survey import Migration, MigrationRefused, Survey,
 from simulator.core.pods import PodUid
 from simulator.core.records import MigrationStep
 from simulator.core.transitions import PodsReleased
-from simulator.ports import Store
-from store.memory.store import MemoryStore
+from simulator.ports import Durability, Store
+from store.sql_store import SqlStore
 from tests.migration.stopped import NODE, Bench, believed, checkpoint_file, held, of_file
 from tests.store.world import admits_one
 
@@ -61,10 +62,21 @@ def _went(bench: Bench, node: StoppedNode, to: Phase) -> tuple[Migration, Survey
 
 @pytest.mark.parametrize(("start", "end"), WAYS)
 def test_any_call_that_fails_is_told_and_costs_nothing(
-    bench: Bench, start: Phase, end: Phase
+    bench: Bench, store: Store, start: Phase, end: Phase
 ) -> None:
     """A file that cannot be read is no reason to stop while both are written: the rows count."""
-    store = MemoryStore()
+    _fail_at_every_call(bench, store, start, end)
+
+
+def test_any_call_that_fails_on_the_way_back_from_postgresql_costs_nothing(
+    bench: Bench, postgres_url: str
+) -> None:
+    """One way of the many that `store` takes where there is time."""
+    with closing(SqlStore(postgres_url, durability=Durability.OFF)) as store:
+        _fail_at_every_call(bench, store, Phase.DATABASE, Phase.CHECKPOINT)
+
+
+def _fail_at_every_call(bench: Bench, store: Store, start: Phase, end: Phase) -> None:
     sound = StoppedNode(NODE, store, bench.files)
     fail_at, refusals = 0, 0
     while True:
@@ -93,9 +105,8 @@ def test_any_call_that_fails_is_told_and_costs_nothing(
 
 @pytest.mark.parametrize("phase", [Phase.DUAL_WRITE, Phase.DATABASE_PRIMARY])
 def test_any_call_that_fails_while_a_difference_is_mended_costs_nothing(
-    bench: Bench, phase: Phase
+    bench: Bench, store: Store, phase: Phase
 ) -> None:
-    store = MemoryStore()
     sound = StoppedNode(NODE, store, bench.files)
     fail_at = 0
     while True:
@@ -114,8 +125,7 @@ def test_any_call_that_fails_while_a_difference_is_mended_costs_nothing(
         bench.files.path.write_bytes(bench.content)
 
 
-def test_a_difference_that_stays_is_refused(bench: Bench) -> None:
-    store = MemoryStore()
+def test_a_difference_that_stays_is_refused(bench: Bench, store: Store) -> None:
     sound = StoppedNode(NODE, store, bench.files)
     _went(bench, sound, Phase.DATABASE_PRIMARY)
     bench.files.path.unlink()
@@ -126,8 +136,7 @@ def test_a_difference_that_stays_is_refused(bench: Bench) -> None:
     assert store.load(NODE).phase is Phase.DATABASE_PRIMARY
 
 
-def test_rows_do_not_end_while_the_file_that_counts_is_damaged(bench: Bench) -> None:
-    store = MemoryStore()
+def test_rows_do_not_end_while_the_file_that_counts_is_damaged(bench: Bench, store: Store) -> None:
     node = StoppedNode(NODE, store, bench.files)
     _went(bench, node, Phase.IMPORTED)
     bench.files.path.write_bytes(b"{")
@@ -149,10 +158,9 @@ def _looked(bench: Bench, node: StoppedNode) -> Survey:
     return found
 
 
-def test_a_node_that_was_always_on_the_database_can_go_back(bench: Bench) -> None:
+def test_a_node_that_was_always_on_the_database_can_go_back(bench: Bench, store: Store) -> None:
     """No phase is recorded: rows, and no file, are the database's."""
     bench.files.path.unlink()
-    store = MemoryStore()
     store.apply([admits_one("a", "g0", node=NODE)])
     node = StoppedNode(NODE, store, bench.files)
     job, found = _went(bench, node, Phase.CHECKPOINT)
