@@ -150,6 +150,30 @@ def test_the_status_tells_phase_file_rows_and_whether_they_agree(folder: Path) -
     assert migrate("status").code == 0
 
 
+@pytest.mark.parametrize(
+    ("place", "aside"), [(".", ASIDE), ("device-plugins", ASIDE), ("other", f"other/{ASIDE}")]
+)
+def test_the_status_names_the_file_set_aside_as_the_file_was_named(
+    folder: Path, place: str, aside: str
+) -> None:
+    """Out of a kubelet's plugin directory it goes one up, where nobody deletes it (S1.9)."""
+    (folder / place).mkdir(exist_ok=True)
+    file = str(Path(place, FILE))
+    if place != ".":
+        shutil.copy(folder / FILE, folder / place)
+    migrate("run", file=file)
+
+    assert values(migrate("status", file=file))["SET ASIDE"] == aside
+    absolute = migrate("status", file=str(folder / file))
+    assert values(absolute)["SET ASIDE"] == str(folder / aside)
+    migrate("back", file=file)
+    back = migrate("status", file=file)
+
+    assert back.code == 0
+    assert values(back)["SET ASIDE"] == f"{aside}: left of an earlier way there, nothing reads it"
+    assert json.loads(migrate("status", "-o", "json", file=file).stdout)["setAside"] == aside
+
+
 def test_a_file_that_lies_where_none_should_be_is_told_and_set_aside(folder: Path) -> None:
     migrate("run")
     shutil.copy(folder / ASIDE, folder / FILE)

@@ -59,6 +59,11 @@ class NodeFiles:
         self.retired = above / f"{path.name}{suffix}"
         self._store = FileStore(path.parent, sync=sync)
 
+    @property
+    def retired_as_named(self) -> Path:
+        """Its name when it is set aside, relative if the file was named so."""
+        return self.retired if self.path.is_absolute() else Path(os.path.relpath(self.retired))
+
     def read(self) -> bytes | None:
         """Return the file's content; None when there is none.
 

@@ -92,7 +92,7 @@ def show_survey(
 ) -> bool:
     """Print what is true of a node; return whether it is what the phase says."""
     wrong = contradiction(found)
-    aside = files.retired.exists()
+    aside = str(files.retired_as_named) if files.retired.exists() else ""
     compares = found.regime.writes_both or found.phase is Phase.IMPORTED
     compared = found.compared.detail or "the same"
     if output.format != "table":
@@ -105,7 +105,7 @@ def show_survey(
                 "believed": found.believed.value,
                 "writes": _written(found),
                 "file": {"path": str(files.path), **_file_document(found)},
-                "setAside": str(files.retired) if aside else None,
+                "setAside": aside or None,
                 "database": _rows_document(found),
                 "same": found.compared.holds if compares else None,
                 "differences": found.compared.detail if compares else "",
@@ -120,7 +120,7 @@ def show_survey(
         ("PHASE", phase_text(found)),
         ("BELIEVED", _SIDES[found.believed]),
         ("FILE", f"{files.path}: {_file_text(found)}"),
-        ("SET ASIDE", str(files.retired) if aside else NOTHING),
+        ("SET ASIDE", _aside_text(found, aside)),
         ("DATABASE", _rows_text(found)),
         ("COMPARED", compared if compares else NOTHING),
         ("KUBELET", "runs" if kubelet_runs else "does not answer"),
@@ -181,6 +181,13 @@ def _file_text(found: Survey) -> str:
         return "missing"
     skipped = f", {counted(file.skipped, 'entry', 'entries')} left out" if file.skipped else ""
     return f"{_amount(file.bindings)}, format {file.form.value}{skipped}"
+
+
+def _aside_text(found: Survey, aside: str) -> str:
+    """Name the file that is set aside; one beside a file that is in use is of an earlier way."""
+    if aside and found.regime.writes_file and found.file.content is not None:
+        return f"{aside}: left of an earlier way there, nothing reads it"
+    return aside or NOTHING
 
 
 def _rows_text(found: Survey) -> str:
