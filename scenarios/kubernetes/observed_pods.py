@@ -34,7 +34,14 @@ _STATUS_KEYS: Final = {
     "containers": "containerStatuses",
     "initContainers": "initContainerStatuses",
 }
-_TYPED: Final = re.compile(r"(?:^|\s)(Warning|Normal)\s+(\S+)\s+(.*)")
+_AGE: Final = r"(?:[\dsmhdy.]+|<\w+>)(?:\s+\(x\d+ over \S+\))?"
+_TYPED: Final = re.compile(
+    rf"(?:(?:[a-z0-9][-a-z0-9]*\s+)?{_AGE}\s+)?(Warning|Normal)\s+(\S+)\s+(.*)"
+)
+"""Columns of `kubectl describe` (type, reason), and of `kubectl get events` (age before them)."""
+_OBJECT: Final = re.compile(r"([A-Za-z][A-Za-z.]*)/(\S+)\s+(.*)")
+_ABOUT_NAME: Final = ("pod", "node")
+"""Kinds whose name alone tells what an event is about; of others the kind is kept."""
 _LABEL: Final = "Message:"
 
 
@@ -68,17 +75,27 @@ def read_event_lines(text: str) -> list[ObservedEvent]:
     Where any line begins an event, only those and `Message:` are taken; else every line is one.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    typed = [match for line in lines if (match := _TYPED.search(line))]
+    typed = [match for line in lines if (match := _TYPED.match(line))]
     labeled = [line.removeprefix(_LABEL).strip() for line in lines if line.startswith(_LABEL)]
     if not typed and not labeled:
         return [ObservedEvent("", "", line) for line in lines]
     return [
         *(ObservedEvent("", "", line) for line in labeled),
-        *(
-            ObservedEvent(match[1], match[2], re.split(r"\s{2,}|\t", match[3])[-1])
-            for match in typed
-        ),
+        *(_typed_event(match) for match in typed),
     ]
+
+
+def _typed_event(match: re.Match[str]) -> ObservedEvent:
+    """Read the columns behind type and reason: object and message, or age, source and message."""
+    about = _OBJECT.match(match[3])
+    if about is not None:
+        return ObservedEvent(match[1], match[2], about[3].strip(), _subject(about[1], about[2]))
+    message = re.split(r"\s{2,}|\t", match[3], maxsplit=2)[-1]
+    return ObservedEvent(match[1], match[2], message.strip())
+
+
+def _subject(kind: str, name: str) -> str:
+    return name if kind.lower() in _ABOUT_NAME else f"{kind}/{name}"
 
 
 def _read(document: Document, path: Path, observed: Observed) -> None:
@@ -116,7 +133,8 @@ def _pod(values: Values, path: Path) -> ObservedPod:
         message=_text(values, *status, "message"),
         owner=_owner(values, metadata),
         deleting=values.has((*metadata, "deletionTimestamp")),
-        unscheduled=_unscheduled(values, status),
+        unscheduled=_condition(values, status, "PodScheduled", "False"),
+        resize_pending=_condition(values, status, "PodResizePending", "True"),
         containers=(
             *_containers(values, path, "initContainers"),
             *_containers(values, path, "containers"),
@@ -130,10 +148,11 @@ def _owner(values: Values, metadata: Path) -> str:
     return ""
 
 
-def _unscheduled(values: Values, status: Path) -> str:
+def _condition(values: Values, status: Path, kind: str, state: str) -> str:
+    """Return the message of a condition that is in this state; empty when none is."""
     for condition in values.items((*status, "conditions")):
         of = (_text(values, *condition, "type"), _text(values, *condition, "status"))
-        if of == ("PodScheduled", "False"):
+        if of == (kind, state):
             return _text(values, *condition, "message")
     return ""
 
@@ -202,7 +221,8 @@ def _limits(values: Values, path: Path) -> tuple[tuple[ResourceName, int], ...]:
 
 def _event(values: Values, path: Path) -> ObservedEvent:
     about = "involvedObject" if values.has((*path, "involvedObject")) else "regarding"
-    subject = _text(values, *path, about, "uid") or _text(values, *path, about, "name")
+    kind, name = (_text(values, *path, about, key) for key in ("kind", "name"))
+    subject = _text(values, *path, about, "uid") or (name and _subject(kind or "pod", name))
     return ObservedEvent(
         severity=_text(values, *path, "type"),
         reason=_text(values, *path, "reason"),

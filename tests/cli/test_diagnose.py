@@ -33,7 +33,7 @@ def test_a_refused_pod_is_explained_in_blocks() -> None:
     assert lines[0] == "Pod research/trainer on n0: Failed, UnexpectedAdmissionError (uid pod-a)"
     assert "The pod's status says:" in lines
     labels = [line.split()[0] for line in lines if line[:2].isupper()]
-    assert labels == ["MEANS", "WHY", "WHERE", "RULE", "VERSIONS", "DO", "REPORTS"]
+    assert labels == ["MEANS", "DO", "WHY", "VERSIONS", "WHERE", "RULE", "REPORTS"]
     assert "RULE      S3 step D" in lines
     assert any(line.startswith("DO        1. ") for line in lines)
     assert "its ReplicaSet trainer-5d8f makes another" in " ".join(finished.stdout.split())
@@ -102,6 +102,46 @@ def test_stdin_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     twice = rebind("diagnose", "--message", "-", "--pod", "-")
     assert twice.code == 2
     assert "stdin (-) can be read once" in twice.stderr
+
+
+def test_only_all_lines_of_a_pasted_message_together_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A terminal has broken it; lines that are known alone stay messages of their own."""
+
+    class Stdin:
+        buffer = io.BytesIO(f"{MESSAGE[:45]}\n{MESSAGE[45:]}\n".encode())
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    finished = rebind("diagnose", "--message", "-", "-o", "json")
+    (item,) = json.loads(finished.stdout)["items"]
+    assert finished.code == 0
+    assert [each["key"] for each in item["findings"]] == ["devicesUnavailable"]
+    assert item["unknown"] == []
+
+
+def test_events_of_other_pods_say_nothing_about_this_one(tmp_path: Path) -> None:
+    events = tmp_path / "events"
+    events.write_text(
+        "LAST SEEN   TYPE      REASON   OBJECT          MESSAGE\n"
+        f"3m          Warning   Failed   pod/stranger    {MESSAGE}\n",
+        encoding="utf-8",
+    )
+
+    assert "a.io/gpu" not in rebind("diagnose", "--pod", POD, "--events", str(events)).stdout
+
+
+def test_of_a_long_log_only_the_beginning_of_what_is_not_known_is_shown(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    lines = [*(f"line {number} of nothing" for number in range(50)), MESSAGE]
+    log.write_text("\n".join(lines), encoding="utf-8")
+    finished = rebind("diagnose", "--events", str(log))
+
+    assert finished.code == 0
+    assert "MEANS" in finished.stdout
+    assert "line 2 of nothing" in finished.stdout
+    assert "line 3 of nothing" not in finished.stdout
+    assert "47 more texts not known to diagnose; -o json names all.\n" in finished.stdout
 
 
 def test_events_are_read_as_text_and_as_documents(tmp_path: Path) -> None:

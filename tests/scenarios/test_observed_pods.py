@@ -159,7 +159,58 @@ def test_the_columns_of_kubectl_get_events_are_read() -> None:
 3m12s       Warning   Failed    pod/a     Error: no
 """
 
-    assert read_event_lines(text) == [ObservedEvent("Warning", "Failed", "Error: no")]
+    assert read_event_lines(text) == [ObservedEvent("Warning", "Failed", "Error: no", "a")]
+
+
+def test_the_object_of_an_event_is_kept_by_name_or_with_its_kind() -> None:
+    text = """
+NAMESPACE   LAST SEEN            TYPE      REASON   OBJECT            MESSAGE
+research    3m (x5 over 10m)     Warning   Failed   Pod/a             Error:  two  blanks
+research    <unknown>            Normal    Scaled   replicaset/a      scaled
+"""
+
+    assert read_event_lines(text) == [
+        ObservedEvent("Warning", "Failed", "Error:  two  blanks", "a"),
+        ObservedEvent("Normal", "Scaled", "scaled", "replicaset/a"),
+    ]
+
+
+def test_a_word_inside_a_log_line_makes_no_event_of_it() -> None:
+    text = "I1130 kubelet.go:1] one\nI1130 kubelet.go:2] got a Warning from gpu plugin\n"
+
+    assert [event.message for event in read_event_lines(text)] == text.splitlines()
+
+
+def test_an_event_about_another_kind_of_the_same_name_is_told_apart() -> None:
+    content = b"""
+kind: List
+items:
+- {kind: Event, type: Warning, message: one, involvedObject: {kind: ReplicaSet, name: a}}
+- {kind: Event, type: Warning, message: two, involvedObject: {kind: Pod, name: a}}
+- {kind: Event, type: Warning, message: three, involvedObject: {kind: Pod, name: a, uid: u}}
+"""
+
+    assert [event.subject for event in read_observed(content, "x").events] == [
+        "ReplicaSet/a",
+        "a",
+        "u",
+    ]
+
+
+def test_why_a_resize_waits_is_read() -> None:
+    """S13.6."""
+    content = b"""
+kind: Pod
+metadata: {name: a}
+spec: {containers: []}
+status:
+  conditions:
+  - {type: PodScheduled, status: "True", message: no}
+  - {type: PodResizePending, status: "True", reason: Deferred, message: too few}
+"""
+    (pod,) = read_observed(content, "x").pods
+
+    assert (pod.resize_pending, pod.unscheduled) == ("too few", "")
 
 
 def test_other_lines_are_messages_as_they_stand() -> None:

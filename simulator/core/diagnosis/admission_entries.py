@@ -48,7 +48,7 @@ def _alone(reason: str) -> str:
 REQUEST_CHANGED: Final = Known(
     key="requestChanged",
     rules=("S3 step A",),
-    place=f"{_CHOICE} (step A: compare with the record)",
+    place=f"{_CHOICE} (compare with the record)",
     texts=said_by_version(
         RequestChanged(
             _POD, _CONTAINER, _RESOURCE, NumberBlank("recorded"), NumberBlank("requested")
@@ -72,7 +72,7 @@ REQUEST_CHANGED: Final = Known(
 UNREGISTERED: Final = Known(
     key="resourceUnregistered",
     rules=("S3 step C", "S2.10"),
-    place=f"{_CHOICE} (step C: is the resource registered)",
+    place=f"{_CHOICE} (is the resource registered)",
     texts=said_by_version(ResourceUnregistered(_RESOURCE).text),
     means=(
         "The kubelet knows {resource} only because a pod still holds devices of it; no plugin has "
@@ -99,7 +99,7 @@ UNREGISTERED: Final = Known(
 NO_HEALTHY_DEVICES: Final = Known(
     key="noHealthyDevices",
     rules=("S3 step D",),
-    place=f"{_CHOICE} (step D: is any device healthy)",
+    place=f"{_CHOICE} (is any device healthy)",
     texts=said_by_version(NoHealthyDevices(_RESOURCE).text, checks_health),
     means="At that moment the kubelet knew no healthy device of {resource} at all.",
     why=(
@@ -131,7 +131,7 @@ NO_HEALTHY_DEVICES: Final = Known(
 RECORDED_UNHEALTHY: Final = Known(
     key="recordedDevicesUnhealthy",
     rules=("S3 step E", "S5.14"),
-    place=f"{_CHOICE} (step E: are the recorded devices healthy)",
+    place=f"{_CHOICE} (are the recorded devices healthy)",
     texts=said_by_version(RecordedDevicesUnhealthy(_RESOURCE).text, checks_health),
     means=(
         "The pod already had devices of {resource}, and at least one of them is unhealthy now or "
@@ -156,7 +156,7 @@ RECORDED_UNHEALTHY: Final = Known(
 UNAVAILABLE: Final = Known(
     key="devicesUnavailable",
     rules=("S3 step I",),
-    place=f"{_CHOICE} (step I: count the free devices)",
+    place=f"{_CHOICE} (count the free devices)",
     texts=said_by_version(
         DevicesUnavailable(_RESOURCE, NumberBlank("requested"), NumberBlank("available")).text
     ),
@@ -185,7 +185,7 @@ UNAVAILABLE: Final = Known(
 ALLOCATED_TOO_FEW: Final = Known(
     key="allocatedTooFew",
     rules=("S3 steps K, L",),
-    place=f"{_CHOICE} (steps K and L: after the plugin's preference)",
+    place=f"{_CHOICE} (after the plugin's preference)",
     texts=said_by_version(AllocatedTooFew(NumberBlank("requested"), NumberBlank("got")).text),
     means=(
         "Of {requested} devices only {got} could be taken, although enough had been counted as "

@@ -15,9 +15,11 @@ from simulator.core.diagnosis.known import Known
 from simulator.core.diagnosis.observed import ObservedEvent, ObservedPod
 from simulator.core.diagnosis.pod_states import Held, states
 from simulator.core.diagnosis.recognition import UNEXPECTED, Recognized, is_wrapped, recognize
+from simulator.core.diagnosis.state_entries import RESIZE_PENDING
 from simulator.core.diagnosis.surroundings import FOREIGN_REASONS
 from simulator.core.releases import Statement, spans, spans_text
 
+_RESIZE: Final = "resize"
 _RUNTIME_REASONS: Final = ("CreateContainerError", "RunContainerError", "StartError")
 _DEVICES: Final = re.compile(r"/dev/(?!shm|null|std)|device(?! is busy|s cgroup)|nvidia|\bCDI\b")
 
@@ -163,6 +165,8 @@ def _of_pod(pod: ObservedPod) -> Iterator[Message]:
         yield Message("status", text, pod.reason, matters=pod.phase == "Failed")
     if pod.unscheduled:
         yield Message("scheduling", pod.unscheduled)
+    if pod.resize_pending:
+        yield Message(_RESIZE, pod.resize_pending)
     for container in pod.containers:
         if container.message and container.state in {"waiting", "terminated"}:
             source = f"container {container.name} ({container.state}, {container.reason})"
@@ -183,7 +187,10 @@ def _finding(recognized: Recognized, pod: ObservedPod | None, message: Message) 
         known,
         known.means.format_map(values),
         (known.why.format_map(values), *facts),
-        tuple(each.format_map(values) for each in known.advice),
+        # A resize that waits ends nothing (S13.6); what is advised for a refused pod would.
+        RESIZE_PENDING.advice
+        if message.source == _RESIZE
+        else tuple(each.format_map(values) for each in known.advice),
         message,
         recognized.says,
     )

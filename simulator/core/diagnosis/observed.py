@@ -53,6 +53,7 @@ class ObservedPod:
         owner: The controller, e.g. `ReplicaSet trainer-5d8f`; empty for a bare pod.
         deleting: Whether it has a deletion timestamp.
         unscheduled: What the scheduler says about it; empty when it is scheduled.
+        resize_pending: Why a change of its resources waits (S13.6); empty when none does.
         containers: Init containers first, in spec order.
     """
 
@@ -66,6 +67,7 @@ class ObservedPod:
     owner: str = ""
     deleting: bool = False
     unscheduled: str = ""
+    resize_pending: str = ""
     containers: tuple[ObservedContainer, ...] = ()
 
     def requests(self) -> Iterator[tuple[ObservedContainer, ResourceName, int]]:

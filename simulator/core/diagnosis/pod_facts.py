@@ -66,4 +66,7 @@ def _aftermath(pod: ObservedPod) -> str:
             f"The refusal is final for this pod; its {pod.owner} makes another one, and this "
             "object stays until somebody deletes it."
         )
-    return "The refusal is final, and it is a bare pod: nothing makes another one."
+    return (
+        "The refusal is final, and it is a bare pod: nothing makes another one. Keep its manifest "
+        "before you delete it."
+    )

@@ -28,6 +28,8 @@ def states(pod: ObservedPod, held: Held | None, *, explained: bool) -> Iterator[
     """
     if pod.deleting:
         yield entries.TERMINATING, ()
+    if pod.resize_pending:
+        yield entries.RESIZE_PENDING, ()
     if pod.phase == "Running":
         yield from _running(pod, held)
     elif pod.phase == "Succeeded":

@@ -182,6 +182,19 @@ RESTARTED_BEFORE: Final = Known(
     reports=("R04",),
 )
 
+RESIZE_PENDING: Final = Known(
+    key="resizePending",
+    rules=("S13.6",),
+    place="the kubelet, admitting a change of the pod's resources",
+    means="A change of the pod's resources waits (PodResizePending); the pod goes on unchanged.",
+    why=(
+        "For a resize the kubelet asks the same managers as at an admission. Their refusal does "
+        "not fail a running pod; the change is tried again."
+    ),
+    versions="1.33 and later",
+    advice=("Do not delete the pod for it: it keeps running with what it has.",),
+)
+
 TERMINATING: Final = Known(
     key="terminating",
     rules=("S6.5", "S6.2"),

@@ -237,6 +237,18 @@ def test_a_call_of_an_image_pull_is_not_taken_for_the_plugins() -> None:
     assert keys(diagnose(replace(PENDING, containers=(waiting,)))) == []
 
 
+def test_a_resize_that_waits_does_not_cost_a_running_pod_its_life() -> None:
+    """S13.6: the pod does not fail; so nothing may tell the operator to delete it."""
+    text = "requested number of devices unavailable for example.com/gpu. Requested: 1, Available: 0"
+    diagnosis = diagnose(replace(RUNNING, resize_pending=text))
+
+    assert keys(diagnosis)[:2] == ["devicesUnavailable", "resizePending"]
+    for finding in diagnosis.findings[:2]:
+        assert finding.advice == (
+            "Do not delete the pod for it: it keeps running with what it has.",
+        )
+
+
 def test_what_the_scheduler_says_is_looked_up() -> None:
     pod = replace(
         PENDING, node="", unscheduled="0/1 nodes are available: 1 Insufficient example.com/gpu."

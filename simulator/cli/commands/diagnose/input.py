@@ -17,6 +17,7 @@ from simulator.core.checkpoint.parse import parse
 from simulator.core.diagnosis.diagnosis import Message
 from simulator.core.diagnosis.holdings import PodHoldings, holdings_of
 from simulator.core.diagnosis.observed import ObservedEvent, ObservedPod
+from simulator.core.diagnosis.recognition import recognize
 from simulator.errors import (
     CheckpointError,
     CheckpointSyntaxError,
@@ -58,14 +59,21 @@ def read_given(pods: str | None, events: str | None, messages: Iterable[str]) ->
         given.events += _events(_content(events), _shown(events))
     for text in messages:
         if text == STDIN:
-            content = _decoded(_content(STDIN), _shown(STDIN))
-            given.messages += [
-                Message("message", event.message, event.reason, matters=True)
-                for event in read_event_lines(content)
-            ]
+            given.messages += _messages(_decoded(_content(STDIN), _shown(STDIN)))
         else:
             given.messages.append(Message("message", text, matters=True))
     return given
+
+
+def _messages(text: str) -> list[Message]:
+    """Read one message a line; or a single one, if only all lines together are known."""
+    messages = [
+        Message("message", event.message, event.reason, matters=True)
+        for event in read_event_lines(text)
+    ]
+    if len(messages) > 1 and not any(recognize(each.text) for each in messages) and recognize(text):
+        return [Message("message", text.strip(), matters=True)]
+    return messages
 
 
 def _require_pods(observed: Observed, path: str) -> None:

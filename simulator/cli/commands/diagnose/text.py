@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import click
 
@@ -14,8 +15,11 @@ from simulator.core.behavior import Behavior
 from simulator.core.diagnosis.diagnosis import Diagnosis, Finding, Message
 from simulator.core.diagnosis.holdings import HeldRecord, ResourceAccount, sentences
 from simulator.core.diagnosis.observed import ObservedPod
+from simulator.core.plurals import counted
 from simulator.core.releases import spans
 from simulator.reports.text import printable
+
+_UNASKED_MAX: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,23 @@ def show_answer(answer: Answer, kubelet: Behavior | None) -> None:
             click.echo()
         _show_finding(finding, kubelet)
         click.echo()
-    for message in answer.diagnosis.unknown:
+    _show_unknown(answer.diagnosis.unknown)
+    if answer.checkpoint is not None:
+        _show_checkpoint(answer.checkpoint, kubelet)
+        click.echo()
+
+
+def _show_unknown(messages: Sequence[Message]) -> None:
+    """Print what is not known: all that was asked about, and of what came along the beginning."""
+    shown = [message for message in messages if message.matters]
+    others = [message for message in messages if not message.matters]
+    for message in (*shown, *others[:_UNASKED_MAX]):
         click.echo(printable(f"{_said_by(message)} what is not known to diagnose:"))
         show_indented(message.text, indent=4)
         click.echo()
-    if answer.checkpoint is not None:
-        _show_checkpoint(answer.checkpoint, kubelet)
+    more = len(others) - _UNASKED_MAX
+    if more > 0:
+        click.echo(f"{counted(more, 'more text')} not known to diagnose; -o json names all.")
         click.echo()
 
 
@@ -62,20 +77,21 @@ def _said_by(message: Message) -> str:
         "message": "The message",
         "status": "The pod's status",
         "scheduling": "The pod's condition PodScheduled",
+        "resize": "The pod's condition PodResizePending",
     }.get(message.source)
     return f"{subject or f'The {message.source}'} says"
 
 
 def _show_finding(finding: Finding, kubelet: Behavior | None) -> None:
     show_block("MEANS", [finding.means])
-    show_block("WHY", finding.why)
-    show_block("WHERE", [f"{finding.known.place[:1].upper()}{finding.known.place[1:]}."])
-    show_block("RULE", [", ".join(finding.known.rules)])
-    show_block("VERSIONS", finding.versions(), hang=2)
-    if kubelet is not None:
-        show_block("KUBELET", [finding.verdict(kubelet)])
     steps = [f"{number}. {text}" for number, text in enumerate(finding.advice, 1)]
     show_block("DO", steps, hang=3)
+    show_block("WHY", finding.why)
+    if kubelet is not None:
+        show_block("KUBELET", [finding.verdict(kubelet)])
+    show_block("VERSIONS", finding.versions(), hang=2)
+    show_block("WHERE", [f"{finding.known.place[:1].upper()}{finding.known.place[1:]}."])
+    show_block("RULE", [", ".join(finding.known.rules)])
     show_block(
         "REPORTS",
         [f"{name} {one.reference}: {one.subject}" for name, one in finding.reports()],
