@@ -15,7 +15,8 @@ from store.sqlite.database import SqliteDatabase
 _EXAMPLE: Final = "write e.g. sqlite:///rebind.db or postgresql+psycopg://db.example.com/rebind"
 _SQLITE: Final = {"sqlite", "sqlite+pysqlite"}
 _POSTGRESQL: Final = {"postgresql", "postgresql+psycopg"}
-_PASSWORD: Final = re.compile(r"(?<=:)[^:/@]+(?=@)|(?<=password=)[^&]*")
+_PASSWORD: Final = re.compile(r"((?:://|^)[^:/@?]*:(?!//)).*(?=@)|(?<=password=)[^&]*")
+"""A password in a URL, whatever characters are in it that a URL should not have."""
 
 
 def database_at(text: str) -> Database:
@@ -25,12 +26,15 @@ def database_at(text: str) -> Database:
         ConfigError: It is no URL, or of another kind of database.
         StoreUnavailableError: The driver for this kind is not installed.
     """
-    shown = _PASSWORD.sub("***", text)
+    shown = _PASSWORD.sub(lambda match: f"{match[1] or ''}***", text)
     try:
         url = make_url(text)
     except (sqlalchemy.exc.ArgumentError, ValueError) as error:
         reason = f"{shown!r} is not the URL of a database; {_EXAMPLE}"
         raise ConfigError(reason) from error
+    if "@" in (url.host or ""):
+        reason = f"{shown!r}: write an @ in the password as %40, a / as %2F and a : as %3A"
+        raise ConfigError(reason)
     if url.drivername in _POSTGRESQL and "\0" not in text:
         try:
             # Only who uses PostgreSQL needs its driver, which is an extra.

@@ -182,6 +182,55 @@ def test_a_checkpoint_that_no_kubelet_can_use_is_a_problem(
     assert seen in found[1]
 
 
+def test_a_file_too_large_to_be_read_is_not_called_damaged(node: Path) -> None:
+    """A kubelet has no such limit; nothing is known about its next start."""
+    assert node.exists()
+    finished = rebind("doctor", "--root-dir", "kubelet", "--max-size", "10")
+
+    assert finished.code == 0
+    assert "raise --max-size" in " ".join(finished.stdout.split())
+    assert "without any record" not in finished.stdout
+
+
+def test_a_link_to_the_file_is_read_and_nobody_is_told_to_move_it(node: Path) -> None:
+    """S4.9: read through the link; the next write is renamed over it."""
+    path = node / "kubelet" / CHECKPOINT
+    path.rename(node / "elsewhere")
+    path.symlink_to(node / "elsewhere")
+    text = " ".join(rebind("doctor", "--root-dir", "kubelet").stdout.split())
+
+    assert "kubelet 1.36.2 restores 2 entries" in text
+    assert f"it is a link to {node / 'elsewhere'}" in text
+    assert "move it away" not in text
+
+
+def test_a_link_to_a_socket_is_one_that_a_kubelet_removes(node: Path) -> None:
+    """S1.9: what is a socket is found out through links."""
+    (node / "kubelet" / PLUGINS / "link.sock").symlink_to("gpu.sock")
+
+    assert checks()["plugin sockets"][1] == (
+        "3 sockets, all served: gpu.sock, kubelet.sock, link.sock"
+    )
+
+
+def test_what_is_wrong_comes_first(node: Path) -> None:
+    (node / "kubelet" / CHECKPOINT).chmod(0o666)
+    (node / "kubelet" / PLUGINS / "notes.txt").touch()
+    lines = rebind("doctor", "--root-dir", "kubelet").stdout.splitlines()
+    results = [line.split()[0] for line in lines[:-1] if line[0] != " "]
+
+    assert results[:3] == ["problem", "warning", "ok"]
+
+
+def test_a_dead_socket_of_the_kubelet_means_that_it_does_not_run(node: Path) -> None:
+    (node / "kubelet" / PLUGINS / "kubelet.sock").unlink()
+    stale(node / "kubelet" / PLUGINS / "kubelet.sock")
+    text = " ".join(rebind("doctor", "--root-dir", "kubelet").stdout.split())
+
+    assert "1 socket of 2 without a server: kubelet.sock" in text
+    assert "the kubelet does not run: start it" in text
+
+
 def test_no_checkpoint_is_fine_and_a_link_to_nowhere_is_not(node: Path) -> None:
     """R58, R59."""
     path = node / "kubelet" / CHECKPOINT

@@ -13,9 +13,13 @@ from simulator.core.behavior import Behavior
 from simulator.core.checkpoint.findings import Oddity, findings
 from simulator.core.checkpoint.outlook import outlook, summary
 from simulator.core.plurals import counted
-from simulator.errors import CheckpointError
+from simulator.errors import CheckpointError, CheckpointTooLargeError
 
 _SUBJECT: Final = "checkpoint"
+_NO_FILE: Final = "no kubelet makes such a thing, or can use it; move it away"
+_NO_TARGET: Final = (
+    "bring its target back while the kubelet is stopped; otherwise it starts without any record"
+)
 _PROBLEMS: Final = {
     Oddity.HELD_BY_TWO_PODS: "end one of the pods: both use the device (R79)",
     Oddity.ENTRY_SKIPPED: "delete the pod, so that its replacement is recorded anew",
@@ -36,26 +40,41 @@ def look_at_checkpoint(
     path: Path, kubelet: Behavior, *, max_size: int
 ) -> tuple[CheckpointFile | None, list[Check]]:
     """Read the file and say how it stands; no file is a check, too (R59)."""
+    file = _read(path, max_size=max_size)
+    if isinstance(file, Check):
+        return None, [file]
+    return file, [*_reading(file, kubelet), *_link(path), *_oddities(file)]
+
+
+def _read(path: Path, *, max_size: int) -> CheckpointFile | Check:
+    """Return the file, or why there is nothing to be read."""
     try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            seen, advice = (
-                f"{path} is no regular file",
-                "move it away: no kubelet makes such a thing",
-            )
-            return None, [problem(_SUBJECT, seen, advice)]
+        if not stat.S_ISREG(path.stat().st_mode):
+            return problem(_SUBJECT, f"{path} is no regular file", _NO_FILE)
         file = read_checkpoint(path, max_size=max_size)
     except FileNotFoundError:
-        seen = "there is none: normal until a plugin has reported its devices (R58)"
-        return None, [ok(_SUBJECT, seen)]
+        return _absent(path)
     except OSError as error:
-        seen = f"{path}: {error.strerror}"
-        return None, [problem(_SUBJECT, seen, "run this as the kubelet's user")]
+        return problem(_SUBJECT, f"{path}: {error.strerror}", "run this as the kubelet's user")
+    except CheckpointTooLargeError as error:
+        return warning(_SUBJECT, str(error), "look again with a larger --max-size")
     except CheckpointError as error:
-        return None, [_damaged(str(error))]
+        return _damaged(str(error))
     damage = file.damage()
-    if damage is not None:
-        return None, [_damaged(str(damage))]
-    return file, [*_reading(file, kubelet), *_oddities(file)]
+    return file if damage is None else _damaged(str(damage))
+
+
+def _absent(path: Path) -> Check:
+    if path.is_symlink():
+        return problem(_SUBJECT, f"{path} is a link to nowhere", _NO_TARGET)
+    return ok(_SUBJECT, "there is none: normal until a plugin has reported its devices (R58)")
+
+
+def _link(path: Path) -> Iterator[Check]:
+    """Tell of a link: a kubelet reads through it, and renames its next file over it (S4.9)."""
+    if path.is_symlink():
+        seen = f"it is a link to {path.readlink()}"
+        yield warning(_SUBJECT, seen, "nothing; the kubelet's next write puts a file in its place")
 
 
 def _damaged(seen: str) -> Check:

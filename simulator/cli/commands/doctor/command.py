@@ -66,6 +66,8 @@ def doctor(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Look at a node's folder and database: what is there, what disagrees, what to do.
 
+    Problems come first, then warnings, then what is fine.
+
     Checkpoint file, sockets, left-over files, owners and modes; schema, log and writer of the
     database; file against database. Nothing is written and no file is made; sockets are connected
     to, to see whether anybody serves them.
@@ -123,6 +125,10 @@ def _folder(root: Path, node: str | None) -> NodeFolder | None:
     return find_folder(root, nodes[0])
 
 
+def _urgency(check: Check) -> int:
+    return (Result.PROBLEM, Result.WARNING, Result.OK).index(check.result)
+
+
 def _show(checks: list[Check], output: OutputOptions) -> None:
     if output.format != "table":
         items = [
@@ -136,7 +142,7 @@ def _show(checks: list[Check], output: OutputOptions) -> None:
         ]
         emit_document("NodeExamination", {"checks": items}, output)
         return
-    for check in checks:
+    for check in sorted(checks, key=_urgency):
         show_check(check.result.value, check.subject, check.seen, check.advice)
     counts = [
         counted(sum(check.result is result for check in checks), result.value)

@@ -130,8 +130,9 @@ def _sockets_of(entries: Sequence[os.DirEntry[str]]) -> list[Path]:
 
 
 def _is_socket(entry: os.DirEntry[str]) -> bool:
+    """Tell whether a kubelet takes it for a socket; it follows links (S1.9)."""
     try:
-        return stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode)
+        return stat.S_ISSOCK(entry.stat().st_mode)
     except OSError:
         return False
 
@@ -140,13 +141,17 @@ def _sockets(subject: str, paths: Sequence[Path], *, kubelet_socket: bool) -> Ch
     """Connect to every socket: one that nobody serves is stale (R26, S1.10)."""
     answers = {path.name: _answer(path) for path in paths}
     dead = [f"{name} ({answer})" for name, answer in answers.items() if answer]
+    missing = kubelet_socket and KUBELET_SOCKET not in answers
     if dead:
+        seen = f"{counted(len(dead), 'socket')} of {len(answers)} without a server: {_named(dead)}"
         return warning(
             subject,
-            f"{counted(len(dead), 'socket')} of {len(answers)} without a server: {_named(dead)}",
-            "restart the plugin (or the kubelet) whose socket it is; a stopped one's is left over",
+            f"no {KUBELET_SOCKET}; {seen}" if missing else seen,
+            "the kubelet does not run: start it, and plugins register then"
+            if answers.get(KUBELET_SOCKET)
+            else "restart the plugin whose socket it is; a stopped one's is left over",
         )
-    if kubelet_socket and KUBELET_SOCKET not in answers:
+    if missing:
         return warning(
             subject,
             f"no {KUBELET_SOCKET}; {counted(len(answers), 'other socket')}",
