@@ -81,7 +81,7 @@ def examine(url: str) -> list[Finding]:
         if revision == SCHEMA_REVISION:
             problems = tuple(f"{part} is missing" for part in schema.missing_parts(connection))
         else:
-            problems = (f"revision {revision or 'none'}",)
+            problems = (_other_revision(revision),)
         found = [Finding("schema", problems, f"revision {revision}, newest {SCHEMA_REVISION}")]
         damage = tuple(database.damage(connection))
         found.append(Finding("integrity", damage, "pages and indexes"))
@@ -91,6 +91,12 @@ def examine(url: str) -> list[Finding]:
         wrong, seen = database.log()
         found.append(Finding("log", tuple(wrong), seen))
     return found
+
+
+def _other_revision(revision: str | None) -> str:
+    if revision is not None and revision > SCHEMA_REVISION:
+        return f"revision {revision}, newer than this program's {SCHEMA_REVISION}"
+    return f"revision {revision or 'none'}, this program needs {SCHEMA_REVISION}"
 
 
 def recover(url: str) -> int | None:

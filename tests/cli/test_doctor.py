@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -282,6 +283,18 @@ def test_a_database_of_another_schema_names_the_command_that_helps(node: Path) -
 
     assert finished.code == 1
     assert "rebind db upgrade --db sqlite:///rebind.db" in finished.stdout
+
+
+def test_a_database_of_a_newer_schema_is_not_to_be_upgraded_by_this_program(node: Path) -> None:
+    imported()
+    with closing(sqlite3.connect(node / "rebind.db")) as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+        database.commit()
+    text = " ".join(rebind("doctor", "--root-dir", "kubelet").stdout.split())
+
+    assert "revision 9999, newer than this program's" in text
+    assert "use the Rebind that wrote it" in text
+    assert "db upgrade" not in text
 
 
 @pytest.mark.parametrize(("phase", "result"), [("imported", "warning"), ("dualWrite", "problem")])

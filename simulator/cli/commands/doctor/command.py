@@ -76,7 +76,13 @@ def doctor(  # noqa: PLR0913 - one parameter for each option
     """
     if kubelet_version.note:
         _LOG.warning(kubelet_version.note)
-    folder = _folder(root_dir, node)
+    try:
+        folder = _folder(root_dir, node)
+    except PermissionError as error:
+        reason = (
+            f"{root_dir} may not be looked into: {error.strerror}; run this as the kubelet's user"
+        )
+        raise EnvironmentProblem(reason) from error
     database = look_at_database(db, node)
     if folder is None and not database.exists:
         reason = (

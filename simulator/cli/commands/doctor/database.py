@@ -82,7 +82,9 @@ def _look_inside(seen: DatabaseSeen, url: str, node: str | None) -> None:
 
 
 def _unusable(error: StoreError) -> Check:
-    return problem("database", str(error), "name another with --db, or restore it from a copy")
+    return problem(
+        "database", str(error), "see that it is there and may be read; --db names another"
+    )
 
 
 def _said_of(path: Path, copy: Path, check: Check) -> Check:
@@ -95,8 +97,11 @@ def _of_finding(finding: maintenance.Finding, name: str) -> Check:
     subject = f"database {finding.subject}"
     if not finding.problems:
         return ok(subject, finding.note or "ok")
+    is_newer = any("newer" in each for each in finding.problems)
     advice = {
-        "schema": f"rebind db upgrade --db {name}, or use the Rebind that made it",
+        "schema": "use the Rebind that wrote it; this one changes nothing in it"
+        if is_newer
+        else f"rebind db upgrade --db {name}",
         "log": f"rebind db recover --db {name}, or restore a copy",
     }
     return problem(
