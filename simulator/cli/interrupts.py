@@ -38,3 +38,14 @@ def interrupts_kept() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = usual
+
+
+def follows_interrupt(error: BaseException | None) -> bool:
+    """Tell whether an error came up while an interrupt was being handled.
+
+    A library that cleans up after Ctrl-C, such as one that rolls a transaction back in the middle
+    of a close, may fail at that; what ended the command is still the interrupt.
+    """
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None

@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from simulator.cli import failures, logs
 from simulator.cli.examples import example
-from simulator.cli.interrupts import interrupts_kept
+from simulator.cli.interrupts import follows_interrupt, interrupts_kept
 from simulator.cli.settings import (
     LOG_SETTINGS,
     SETTINGS,
@@ -202,6 +202,9 @@ def run(arguments: Sequence[str]) -> int:
         _discard_what_cannot_be_written()
         return failures.BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - the program's boundary: nothing leaves as a traceback
+        if follows_interrupt(error):
+            click.echo("interrupted", err=True)
+            return failures.INTERRUPTED
         code = failures.report(error, debug=settings.debug)
         _discard_what_cannot_be_written()
     return code

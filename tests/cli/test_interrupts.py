@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 
-from simulator.cli.interrupts import interrupts_kept
+from simulator.cli.interrupts import follows_interrupt, interrupts_kept
 
 LONGEST = 20.0
 """Seconds after which an interrupt counts as lost."""
@@ -40,3 +40,22 @@ def test_an_interrupt_in_a_finalizer_still_ends_the_command(
         lose_and_wait()
 
     assert capsys.readouterr().err == ""
+
+
+def fail_at_cleaning_up() -> None:
+    """Be interrupted, and fail at what is done then."""
+    try:
+        raise KeyboardInterrupt
+    finally:
+        int("no number")
+
+
+def test_an_error_of_the_cleaning_up_after_an_interrupt_is_the_interrupt() -> None:
+    with pytest.raises(ValueError, match="no number") as caught:
+        fail_at_cleaning_up()
+
+    assert follows_interrupt(caught.value)
+
+
+def test_another_error_is_no_interrupt() -> None:
+    assert not follows_interrupt(ValueError())
