@@ -59,25 +59,12 @@ class Device:
         return self.topology or ()
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceDevice:
-    """A device named in full: `resource` and `id`."""
-
-    resource: ResourceName
-    id: DeviceId
-
-
 def device_ids(grouped: DevicesPerNuma | None) -> tuple[DeviceId, ...]:
     """Return the sorted union of all groups (DevicesPerNUMA.Devices)."""
     groups = list(grouped.values()) if grouped else []
     if len(groups) == 1 and len(groups[0]) == 1:
         return tuple(groups[0])  # The common case, and the one that a restore meets by thousands.
     return tuple(sorted({device for group in groups for device in group}))
-
-
-def sorted_ids(ids: Iterable[DeviceId]) -> tuple[DeviceId, ...]:
-    """Return the ids in the order in which Rebind always iterates them."""
-    return tuple(sorted(ids))
 
 
 def filter_instances(

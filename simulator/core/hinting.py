@@ -6,7 +6,7 @@ plugin a resource has no preference (S5.17); under `readmission: pinned` its rec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from simulator.core.behavior import Readmission
 from simulator.core.calls import StoreDecision
@@ -30,8 +30,6 @@ from simulator.core.topology_policies import merge_hints
 
 ResourceHints = dict[ResourceName, Hints]
 """The device manager's answer as hint provider."""
-
-Recorded = Callable[[ResourceName], Sequence[DeviceId]]
 
 
 def container_hints(

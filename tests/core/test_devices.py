@@ -9,7 +9,6 @@ from simulator.core.devices import (
     NumaNode,
     device_ids,
     filter_instances,
-    sorted_ids,
 )
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName
@@ -32,10 +31,6 @@ def test_the_ids_of_all_numa_nodes_are_each_given_once() -> None:
 
     assert device_ids(grouped) == ("a", "b", "c")
     assert device_ids(None) == ()
-
-
-def test_ids_are_iterated_in_sorted_order() -> None:
-    assert sorted_ids({C, A, B}) == ("a", "b", "c")
 
 
 def test_a_device_without_a_topology_message_and_one_without_nodes_have_no_node() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import fcntl
 import itertools
 import json
@@ -100,16 +99,6 @@ class Page:
         )
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
-
-    def screenshot(self, target: Path, *, height: int | None = None) -> None:
-        """Write a picture of the whole page, or of its beginning."""
-        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {
-            "x": 0, "y": 0, "scale": 1,
-            "width": size["width"], "height": min(size["height"], height or size["height"]),
-        }  # fmt: skip
-        picture = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
-        target.write_bytes(base64.b64decode(picture["data"]))
 
     def _next(self) -> Message:
         deadline = time.monotonic() + _PATIENCE_S
