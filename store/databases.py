@@ -1,14 +1,18 @@
-"""Which kind of database a URL names."""
+"""Which kind of database a URL names, and the two ways to look into it."""
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import sqlalchemy.exc
+from sqlalchemy import Connection
 from sqlalchemy.engine import make_url
 
 from simulator.errors import ConfigError, StoreUnavailableError
+from simulator.ports import Durability
 from store.database import Database
 from store.sqlite.database import SqliteDatabase
 
@@ -50,3 +54,27 @@ def database_at(text: str) -> Database:
         reason = f"{shown!r}: a SQLite database has no parameters; {_EXAMPLE}"
         raise ConfigError(reason)
     return SqliteDatabase(url)
+
+
+@contextlib.contextmanager
+def translating(url: str) -> Iterator[Database]:
+    """Yield the database at `url`; its driver's errors leave as errors of the store."""
+    database = database_at(url)
+    try:
+        yield database
+    except database.errors as error:
+        raise database.translated(error) from error
+
+
+@contextlib.contextmanager
+def reading(url: str) -> Iterator[Connection]:
+    """Yield a connection that only reads.
+
+    Raises:
+        StoreError: The database is missing, or cannot be used.
+    """
+    with (
+        translating(url) as database,
+        database.opened(durability=Durability.FULL, read_only=True) as (_, writer),
+    ):
+        yield writer.connection

@@ -1,4 +1,4 @@
-"""Looking after a database: its schema, its soundness, and trying something on a copy of it."""
+"""Looking after a database: its soundness, its history, and trying something on a copy of it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
-
 from simulator.errors import StoreUnavailableError
-from simulator.ports import Durability
-from store import migrating, schema
+from store import schema
 from store.copying import copy_database
-from store.database import Database
-from store.databases import database_at
+from store.databases import database_at, reading, translating
 from store.sql_store import SqlStore
 from store.sqlite.database import SqliteDatabase
 from store.tables import SCHEMA_REVISION
@@ -34,38 +30,13 @@ class Finding:
     note: str = ""
 
 
-def upgrade(url: str, revision: str = "head") -> str:
-    """Bring a database up to a schema revision, making it if need be; return its revision.
-
-    Raises:
-        StoreError: It cannot be used, another process writes it, or there is no such revision.
-    """
-    with _migrated(url) as connection:
-        migrating.upgrade(connection, revision)
-    return revision_of(url) or ""
-
-
-def downgrade(url: str, revision: str) -> str:
-    """Bring a database down to a schema revision; return its revision, empty for none.
-
-    Raises:
-        StoreError: As `upgrade`.
-    """
-    with _reading(url) as connection:
-        schema.revision_of(connection)
-    with _migrated(url) as connection:
-        migrating.downgrade(connection, revision)
-    with _reading(url) as connection:
-        return migrating.revision_of(connection) or ""
-
-
 def revision_of(url: str) -> str | None:
     """Return a database's schema revision, None when it has no table.
 
     Raises:
         StoreError: It is missing, cannot be read, or is another program's.
     """
-    with _reading(url) as connection:
+    with reading(url) as connection:
         return schema.revision_of(connection)
 
 
@@ -76,7 +47,7 @@ def examine(url: str) -> list[Finding]:
         StoreError: It is missing or cannot even be opened.
     """
     database = database_at(url)
-    with _reading(url) as connection:
+    with reading(url) as connection:
         revision = schema.revision_of(connection)
         if revision == SCHEMA_REVISION:
             problems = tuple(f"{part} is missing" for part in schema.missing_parts(connection))
@@ -108,7 +79,7 @@ def recover(url: str) -> int | None:
         StoreError: The database itself cannot be used.
     """
     revision_of(url)  # Refuses a database that is not there.
-    with _translating(url) as database:
+    with translating(url) as database:
         return database.recover()
 
 
@@ -126,7 +97,7 @@ def compact(url: str, *, keep: int) -> int:
                 "then a step failed; try again when nobody else uses it"
             )
             raise StoreUnavailableError(reason)
-        with _translating(url):
+        with translating(url):
             store.database.tidy(store.writer)
         return effort.changes
 
@@ -159,31 +130,3 @@ def copy_in_memory(url: str) -> Iterator[SqlStore]:
             with contextlib.closing(SqlStore(url, read_only=True)) as store:
                 copy_database(store, copy)
         yield copy
-
-
-@contextlib.contextmanager
-def _reading(url: str) -> Iterator[Connection]:
-    with (
-        _translating(url) as database,
-        database.opened(durability=Durability.FULL, read_only=True) as (_, writer),
-    ):
-        yield writer.connection
-
-
-@contextlib.contextmanager
-def _migrated(url: str) -> Iterator[Connection]:
-    """Yield a connection for Alembic: each revision is one transaction with its own record."""
-    with _translating(url) as database, database.migrating() as connection:
-        schema.revision_of(connection)  # Another program's database is left alone.
-        connection.commit()
-        yield connection
-        connection.commit()
-
-
-@contextlib.contextmanager
-def _translating(url: str) -> Iterator[Database]:
-    database = database_at(url)
-    try:
-        yield database
-    except database.errors as error:
-        raise database.translated(error) from error

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import NullPool, create_engine, inspect, text
 
 from simulator.errors import ConfigError, SchemaOutOfDateError, StoreUnavailableError
-from store import maintenance
+from store import maintenance, revisions
 from store.sql_store import SqlStore
 from store.sqlite.wal import EMPTY, inspect_log
 from tests.store.world import NODE, admits_one
@@ -153,7 +153,7 @@ def test_a_schema_without_a_revision_is_no_schema_of_ours(database_url: str) -> 
     with closing(SqlStore(database_url)) as store:
         store.writer.say("UPDATE alembic_version SET version_num = ''")
 
-    for use in (SqlStore, maintenance.upgrade, maintenance.revision_of):
+    for use in (SqlStore, revisions.upgrade, maintenance.revision_of):
         with pytest.raises(SchemaOutOfDateError, match="but no Rebind schema"):
             use(database_url)
 
@@ -162,7 +162,7 @@ def test_another_programs_tables_are_left_alone(database_url: str) -> None:
     with create_engine(database_url, poolclass=NullPool).begin() as connection:
         connection.execute(text("CREATE TABLE recipes (id INTEGER)"))
 
-    for use in (SqlStore, maintenance.upgrade):
+    for use in (SqlStore, revisions.upgrade):
         with pytest.raises(SchemaOutOfDateError, match=r"has tables \(recipes\)"):
             use(database_url)
     with create_engine(database_url, poolclass=NullPool).begin() as connection:
@@ -175,7 +175,7 @@ def test_another_programs_database_is_not_given_our_tables(tmp_path: Path) -> No
         raw.execute("CREATE TABLE recipes (id INTEGER)")
     before = path.read_bytes()
 
-    for use in (SqlStore, maintenance.upgrade):
+    for use in (SqlStore, revisions.upgrade):
         with pytest.raises(SchemaOutOfDateError, match=r"has tables \(recipes\)"):
             use(_url(tmp_path))
     with closing(sqlite3.connect(path)) as raw:
@@ -257,12 +257,12 @@ def test_a_schema_that_was_taken_away_is_made_anew_only_when_nothing_is_there(
 ) -> None:
     with closing(SqlStore(database_url)) as store:
         store.apply([admits_one("a", "g0")])
-    maintenance.downgrade(database_url, "0001")
+    revisions.downgrade(database_url, "0001")
     with pytest.raises(SchemaOutOfDateError, match="rebind db upgrade"):
         SqlStore(database_url)
 
-    assert maintenance.upgrade(database_url) == "0003"
-    assert maintenance.downgrade(database_url, "base") == ""
+    assert revisions.upgrade(database_url) == "0003"
+    assert revisions.downgrade(database_url, "base") == ""
     with closing(SqlStore(database_url)) as store:
         assert store.nodes() == []
 

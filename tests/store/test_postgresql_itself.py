@@ -13,7 +13,7 @@ import pytest
 
 from simulator.errors import StoreError, StoreUnavailableError, WriterLockedError
 from simulator.ports import Committed, Durability
-from store import maintenance
+from store import maintenance, revisions
 from store.postgresql import database as postgresql
 from store.postgresql import writer as postgresql_writer
 from store.postgresql.lock import AdvisoryLock
@@ -134,7 +134,7 @@ def test_another_sessions_lock_is_waited_for_and_then_reported(
 
 def test_a_server_that_is_not_there_is_one_clear_line(postgres_url: str) -> None:
     nowhere = postgres_url.replace("rebind-pg-", "nowhere-")
-    for use in (SqlStore, maintenance.upgrade, maintenance.examine, maintenance.revision_of):
+    for use in (SqlStore, revisions.upgrade, maintenance.examine, maintenance.revision_of):
         with pytest.raises(StoreUnavailableError) as refused:
             use(nowhere)
 
@@ -143,7 +143,7 @@ def test_a_server_that_is_not_there_is_one_clear_line(postgres_url: str) -> None
 
 
 def test_a_database_that_does_not_exist_is_one_clear_line(postgres: PostgresServer) -> None:
-    for use in (SqlStore, maintenance.upgrade, maintenance.examine, maintenance.revision_of):
+    for use in (SqlStore, revisions.upgrade, maintenance.examine, maintenance.revision_of):
         with pytest.raises(StoreUnavailableError, match="there is no such database; make it with"):
             use(postgres.url("nosuch"))
 

@@ -10,7 +10,7 @@ from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.output import Column, OutputOptions, Table, emit, output_options
 from simulator.cli.store_options import COUNT_MAX, db_option
-from store import maintenance
+from store import maintenance, revisions
 from store.maintenance import Finding
 from store.retention import CHANGES_MAX
 from store.tables import SCHEMA_REVISION
@@ -46,7 +46,7 @@ def upgrade(revision: str, db: str) -> None:
 
     A database that does not exist is made.
     """
-    click.echo(f"schema {maintenance.upgrade(db, revision)}")
+    click.echo(f"schema {revisions.upgrade(db, revision)}")
 
 
 @db.command(epilog=example("rebind db downgrade 0001"))
@@ -54,7 +54,7 @@ def upgrade(revision: str, db: str) -> None:
 @db_option
 def downgrade(revision: str, db: str) -> None:
     """Bring the schema down to REVISION; `base` drops everything."""
-    click.echo(f"schema {maintenance.downgrade(db, revision) or 'none'}")
+    click.echo(f"schema {revisions.downgrade(db, revision) or 'none'}")
 
 
 @db.command(epilog=example("rebind db current"))
