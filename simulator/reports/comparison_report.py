@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import Final
 
@@ -20,6 +19,7 @@ from simulator.reports.comparison import (
     DifferentSwitch,
     VersionComparison,
 )
+from simulator.reports.console import laid_out
 from simulator.reports.documents import Json
 from simulator.reports.switch_words import (
     NEVER,
@@ -36,18 +36,10 @@ _INDENT: Final = 4
 
 def comparison_report(comparison: VersionComparison, *, width: int, color: bool) -> str:
     """Return the comparison for people: switches, scenarios, the own node."""
-    text = io.StringIO()
-    console = Console(
-        file=text,
-        width=width,
-        force_terminal=color,
-        no_color=not color,
-        color_system="standard" if color else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-    )
+    return laid_out(lambda console: _print(console, comparison), width=width, color=color)
+
+
+def _print(console: Console, comparison: VersionComparison) -> None:
     first, second = comparison.first, comparison.second
     profiles = f"profiles {profile_of(first)} and {profile_of(second)}"
     heading = Text(f"kubelet {first.version} → {second.version}", style="bold")
@@ -60,7 +52,6 @@ def comparison_report(comparison: VersionComparison, *, width: int, color: bool)
             _print_own(console, own)
     else:
         console.print("No switch differs, so nothing can come out differently.")
-    return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
 
 def _print_switches(console: Console, comparison: VersionComparison) -> None:

@@ -9,7 +9,6 @@ stand below the table under a letter.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
@@ -18,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from simulator.reports.console import laid_out
 from simulator.reports.grid import print_grid
 from simulator.reports.results import ScenarioResult, Verdict
 from simulator.reports.summary import overview, sentences, totals
@@ -28,18 +28,12 @@ WIDTH_MIN: Final = 60
 
 def table_report(results: Sequence[ScenarioResult], *, width: int, color: bool) -> str:
     """Return the tables of all scenarios, a legend and the totals."""
-    text = io.StringIO()
-    console = Console(
-        file=text,
-        width=max(width, WIDTH_MIN),
-        force_terminal=color,
-        no_color=not color,
-        color_system="standard" if color else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
+    return laid_out(
+        lambda console: _print(console, results), width=max(width, WIDTH_MIN), color=color
     )
+
+
+def _print(console: Console, results: Sequence[ScenarioResult]) -> None:
     groups = [
         tuple(group) for _, group in groupby(results, key=lambda one: (one.file, one.columns))
     ]
@@ -55,7 +49,6 @@ def table_report(results: Sequence[ScenarioResult], *, width: int, color: bool) 
         console.print(_overview(results))
         console.print()
     console.print(totals(results))
-    return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
 
 def _legend(results: Sequence[ScenarioResult]) -> str:
