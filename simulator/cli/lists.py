@@ -8,7 +8,6 @@ from typing import Generic, TypeVar
 import click
 from typing_extensions import override
 
-from scenarios.selectors import parse_selector
 from simulator.errors import ConfigError
 
 T = TypeVar("T")
@@ -32,17 +31,6 @@ class Read(click.ParamType[T], Generic[T]):
             return self._read(str(value))
         except (ValueError, ConfigError) as error:
             self.fail(str(error), param, ctx)
-
-
-def selector_option(command: Callable[..., object]) -> Callable[..., object]:
-    """Give a command `-l`, which chooses built-in scenarios by their labels."""
-    option = click.option(
-        "-l",
-        "--selector",
-        type=Read("SELECTOR", parse_selector),
-        help="Only built-in scenarios with these labels, such as area=reboot,level!=scale.",
-    )
-    return option(command)
 
 
 class Listed(click.ParamType[tuple[T, ...]], Generic[T]):

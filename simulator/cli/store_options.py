@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final, TypeVar
 
 import click
 from typing_extensions import override
 
+from simulator.cli.checkpoint_files import FileName
 from simulator.config import DEFAULT_DATABASE_URL
-from simulator.core.transitions import NodeName
+from simulator.core.transitions import NodeName, OnConflict
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -59,3 +61,27 @@ def node_option(command: F) -> F:
 def resource_option(command: F) -> F:
     """Add `--resource`, which narrows what is shown, to a command, which gets it as `resource`."""
     return click.option("--resource", metavar="RESOURCE", help="Only this resource.")(command)
+
+
+def conflict_option(command: F) -> F:
+    """Add `--on-conflict` to a command that imports a file, which gets it as `on_conflict`."""
+    return click.option(
+        "--on-conflict",
+        type=click.Choice([choice.value for choice in OnConflict]),
+        default=OnConflict.REFUSE.value,
+        show_default=True,
+        help="What to do when one device stands under two pods.",
+    )(command)
+
+
+def pod_names_option(command: F) -> F:
+    """Add `-f` to a command that imports a file, which gets the manifests as `pods`."""
+    return click.option(
+        "-f",
+        "--filename",
+        "pods",
+        type=FileName(path_type=Path),
+        multiple=True,
+        metavar="PODS.yaml",
+        help="Manifests that give names to the file's uids.",
+    )(command)

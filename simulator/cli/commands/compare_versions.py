@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import Progress
 
 from scenarios.builtin import builtin_names, find_file
 from scenarios.loading.loaded import LoadedScenario, load_scenarios
@@ -24,6 +21,7 @@ from simulator.cli.examples import example
 from simulator.cli.lists import Read
 from simulator.cli.output import OutputOptions, emit_document
 from simulator.cli.own_state import read_own_node, tell_notes
+from simulator.cli.progress import progress_bar
 from simulator.core.behavior import Behavior
 from simulator.core.switches import SWITCHES, behavior_for
 from simulator.reports.comparison import (
@@ -165,8 +163,7 @@ class _Runs:
         """Compare scenarios, showing progress on a terminal."""
         if self.skipped:
             return ()
-        console = Console(stderr=True)
-        with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
+        with progress_bar() as bar:
             task = bar.add_task("comparing", total=len(loaded))
             compared = compare_scenarios(
                 loaded, self.versions, self.persistence, simulated, lambda: bar.advance(task)

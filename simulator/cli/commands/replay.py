@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import Progress
 
 from scenarios.builtin import builtin_names, find_file
 from scenarios.files.parameters import check_settings, read_settings
@@ -20,16 +17,17 @@ from scenarios.loading.matrix import Combination, Narrowing
 from scenarios.running.replay import replay as replay_scenario
 from scenarios.schema.scenario import SEED_MAX
 from scenarios.schema.variants import Persistence, parse_persistence
-from scenarios.schema.versions import replayable_version
 from scenarios.selectors import Selector
 from simulator.assembly import simulated
 from simulator.cli import terminal
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.html import replay_html, require_html
-from simulator.cli.lists import Listed, selector_option
+from simulator.cli.lists import Listed
 from simulator.cli.output_files import write_whole
 from simulator.cli.own_state import load_own, own_files, own_state_options
+from simulator.cli.progress import progress_bar
+from simulator.cli.scenario_options import selector_option, settings_option, versions_option
 from simulator.core.behavior import Readmission
 from simulator.core.switches import behavior_for
 from simulator.reports.documents import json_report
@@ -81,11 +79,7 @@ def _readmission(text: str) -> Readmission:
 @own_state_options
 @click.option("--all", "all_builtin", is_flag=True, help="Run all built-in scenarios.")
 @selector_option
-@click.option(
-    "--kubelet-version",
-    type=Listed("VERSION,...", replayable_version),
-    help="Versions in place of the scenario's own.",
-)
+@versions_option
 @click.option(
     "--persistence",
     type=Listed("PERSISTENCE,...", parse_persistence),
@@ -102,9 +96,7 @@ def _readmission(text: str) -> Readmission:
     metavar="NUMBER",
     help="Seed in place of the scenario's own.",
 )
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Value of a parameter."
-)
+@settings_option
 @click.option(
     "--update-transcripts",
     is_flag=True,
@@ -260,8 +252,7 @@ def _load_all(choice: Choice) -> list[LoadedScenario]:
 
 
 def _run_all(loaded: Sequence[LoadedScenario], choice: Choice) -> list[ScenarioResult]:
-    bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
-    with bar:
+    with progress_bar() as bar:
         total = sum(len(scenario.combinations(choice.narrowing)) for scenario in loaded)
         task = bar.add_task("replaying", total=total)
 

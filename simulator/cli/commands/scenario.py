@@ -15,7 +15,6 @@ from scenarios.running.replay import SOURCE_ANNOTATION
 from scenarios.selectors import Selector
 from simulator.cli.examples import example
 from simulator.cli.failures import INVALID, error_line
-from simulator.cli.lists import selector_option
 from simulator.cli.output import (
     Column,
     JsonValue,
@@ -24,6 +23,7 @@ from simulator.cli.output import (
     emit,
     output_options,
 )
+from simulator.cli.scenario_options import selector_option, settings_option
 from simulator.errors import InputError
 from simulator.reports.text import printable
 
@@ -123,9 +123,7 @@ def show(name: str) -> None:
 
 @scenario.command(epilog=example("rebind scenario validate reboot-pod-before-plugin"))
 @click.argument("names", nargs=-1, required=True, metavar="NAME|FILE...")
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Value of a parameter."
-)
+@settings_option
 @click.pass_context
 def validate(context: click.Context, names: tuple[str, ...], settings: tuple[str, ...]) -> None:
     """Check scenario files without running them."""

@@ -7,18 +7,16 @@ from typing import Final
 
 import click
 
-from simulator.assembly import opened_store
 from simulator.cli.checkpoint_files import FileName, max_size_option, read_valid_checkpoint
 from simulator.cli.commands.checkpoint.diff import show_differences
 from simulator.cli.commands.checkpoint.exporting import exported, readers, write_file
-from simulator.cli.commands.checkpoint.importing import ImportOptions, import_checkpoint
 from simulator.cli.commands.checkpoint.show import show_checkpoint
 from simulator.cli.commands.checkpoint.verify import show_verdict
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED, EnvironmentProblem
 from simulator.cli.lists import Listed, Read
 from simulator.cli.output import OutputOptions, output_options
-from simulator.cli.store_options import NewNodeName, db_option
+from simulator.cli.store_options import NewNodeName, conflict_option, db_option, pod_names_option
 from simulator.config import DEFAULT_KUBELET_VERSION
 from simulator.core.behavior import Behavior, CheckpointFormat
 from simulator.core.checkpoint.differences import differences
@@ -133,25 +131,11 @@ def diff(
     help="The node whose state it becomes.",
 )
 @db_option
-@click.option(
-    "--on-conflict",
-    type=click.Choice([choice.value for choice in OnConflict]),
-    default=OnConflict.REFUSE.value,
-    show_default=True,
-    help="What to do when one device stands under two pods.",
-)
+@conflict_option
 @click.option("--replace", is_flag=True, help="Drop other state that the node has.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen, and change nothing.")
 @click.option("--missing-ok", is_flag=True, help="A missing file is no error.")
-@click.option(
-    "-f",
-    "--filename",
-    "pods",
-    type=_FILE,
-    multiple=True,
-    metavar="PODS.yaml",
-    help="Manifests that give names to the file's uids.",
-)
+@pod_names_option
 @click.option(
     "--kubelet-version",
     type=Read("VERSION", behavior_for),
@@ -188,6 +172,12 @@ def import_(  # noqa: PLR0913 - one parameter for each option
             raise EnvironmentProblem(reason)
         click.echo(printable(f"{missing}; nothing was imported"), err=True)
         return
+    # Only import and export need a database, whose libraries take longest to load.
+    from simulator.cli.commands.checkpoint.importing import (  # noqa: PLC0415 - see above
+        ImportOptions,
+        import_checkpoint,
+    )
+
     options = ImportOptions(
         db=db,
         node=node,
@@ -235,6 +225,8 @@ def export(  # noqa: PLR0913 - one parameter for each option
     As long as nothing changed since the import of a file, these are its bytes, unless another
     format is asked for.
     """
+    from simulator.assembly import opened_store  # noqa: PLC0415 - as in `import_`
+
     with opened_store(db, read_only=True) as store:
         content = exported(
             store,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from scenarios.builtin import find_file
@@ -19,7 +17,6 @@ from scenarios.exploring.explorer import Exploration, Explorer, KindOfFinding, k
 from scenarios.files.parameters import check_settings, read_settings
 from scenarios.loading.matrix import Narrowing
 from scenarios.schema.variants import ADDS_NOTHING, Persistence, parse_persistence
-from scenarios.schema.versions import replayable_version
 from simulator.assembly import simulated
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.commands.explore.output import exploration_document, print_explorations
@@ -28,6 +25,8 @@ from simulator.cli.failures import CHECK_FAILED, EnvironmentProblem
 from simulator.cli.lists import Listed
 from simulator.cli.output import OutputOptions, emit_document
 from simulator.cli.output_files import write_whole
+from simulator.cli.progress import progress_bar
+from simulator.cli.scenario_options import settings_option, versions_option
 from simulator.reports.text import printable
 
 _BOTH = (Persistence("checkpoint"), Persistence("database"))
@@ -62,20 +61,14 @@ class _Explored:
     show_default="checkpoint,database",
     help="Persistences to judge, such as checkpoint:dirFsync=true.",
 )
-@click.option(
-    "--kubelet-version",
-    type=Listed("VERSION,...", replayable_version),
-    help="Versions in place of the scenario's own.",
-)
+@versions_option
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="NUMBER",
     help="Most points of one combination, evenly spread; left out: all.",
 )
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Value of a parameter."
-)
+@settings_option
 @click.option(
     "--write",
     "folder",
@@ -142,8 +135,7 @@ def _explore_all(
 ) -> _Explored:
     """Explore every combination; an interrupt ends it, and what was found so far stays."""
     found = _Explored()
-    bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
-    with bar:
+    with progress_bar() as bar:
         for one in explorable:
             explorer = Explorer(one.loaded, simulated)
             for combination in one.loaded.combinations(narrowing):

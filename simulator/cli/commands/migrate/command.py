@@ -15,7 +15,7 @@ from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.lists import Read
 from simulator.cli.output import OutputOptions, output_options
-from simulator.cli.store_options import NewNodeName, db_option
+from simulator.cli.store_options import NewNodeName, conflict_option, db_option, pod_names_option
 from simulator.config import CHECKPOINT_FILE_NAME, DEFAULT_KUBELET_VERSION, DEFAULT_ROOT_DIR
 from simulator.core.behavior import Behavior
 from simulator.core.migration.phases import Phase
@@ -64,26 +64,12 @@ def _node_options(command: F) -> F:
 def _import_options(command: F) -> F:
     """Add the options of the import with which a migration begins."""
     for option in (
-        click.option(
-            "-f",
-            "--filename",
-            "pods",
-            type=_FILE,
-            multiple=True,
-            metavar="PODS.yaml",
-            help="Manifests that give names to the file's uids.",
-        ),
+        pod_names_option,
         click.option("--missing-ok", is_flag=True, help="A missing file is an empty one."),
         click.option(
             "--replace", is_flag=True, help="Drop rows of the node that no migration brought."
         ),
-        click.option(
-            "--on-conflict",
-            type=click.Choice([choice.value for choice in OnConflict]),
-            default=OnConflict.REFUSE.value,
-            show_default=True,
-            help="What to do when one device stands under two pods.",
-        ),
+        conflict_option,
     ):
         command = option(command)
     return command
