@@ -67,6 +67,16 @@ def show_item(text: str) -> None:
         click.echo(f"{'  ' if number else '- '}{line}")
 
 
+def show_row(name: str, value: str, name_width: int) -> None:
+    """Print a value beside its name, its further lines below its first."""
+    mark = f"{name:<{name_width}}   "
+    for line in textwrap.wrap(
+        printable(value), max(width() - len(mark), _LABEL_WIDTH), break_on_hyphens=False
+    ) or [""]:
+        click.echo(f"{mark}{line}".rstrip())
+        mark = " " * len(mark)
+
+
 def _lines(paragraph: str, hang: int) -> Iterator[str]:
     yield from textwrap.wrap(
         printable(paragraph),

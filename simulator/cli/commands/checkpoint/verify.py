@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from simulator.cli.blocks import show_item
+from simulator.cli.blocks import show_indented, show_item, show_row
 from simulator.cli.checkpoint_files import CheckpointFile, read_checkpoint
 from simulator.cli.checkpoint_texts import FORMAT_TEXTS, NOTHING
 from simulator.cli.output import JsonValue, OutputOptions, emit_document
@@ -111,9 +111,9 @@ def _show_valid(
     )
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        click.echo(f"{name:<{width}}   {printable(value)}")
+        show_row(name, value, width)
     for each in odd:
-        click.echo(f"  {printable(each.message)}")
+        show_indented(each.message)
     _show_outlooks(outlooks)
 
 
