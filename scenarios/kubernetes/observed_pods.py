@@ -183,7 +183,7 @@ def _container(
     if status is None:
         return ObservedContainer(name, kind, limits)
     state = next((each for each in _STATES if values.has((*status, "state", each))), "")
-    place = (*status, "state", state)
+    place, last = (*status, "state", state), (*status, "lastState", "terminated")
     ended = state == "terminated"
     return ObservedContainer(
         name,
@@ -192,6 +192,8 @@ def _container(
         state=state,
         reason=_text(values, *place, "reason") if state else "",
         message=_text(values, *place, "message") if state else "",
+        last_reason=_text(values, *last, "reason"),
+        last_message=_text(values, *last, "message"),
         exit_code=values.whole((*place, "exitCode"), default=0, most=COUNT_MAX) if ended else None,
         restarts=values.whole((*status, "restartCount"), default=0, most=COUNT_MAX),
         has_begun=bool(_text(values, *status, "containerID")),

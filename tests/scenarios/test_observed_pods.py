@@ -197,6 +197,23 @@ items:
     ]
 
 
+def test_how_the_instance_before_ended_is_read() -> None:
+    content = b"""
+kind: Pod
+metadata: {name: a}
+spec: {containers: [{name: app}]}
+status:
+  containerStatuses:
+  - name: app
+    state: {waiting: {reason: CrashLoopBackOff}}
+    lastState: {terminated: {exitCode: 128, reason: StartError, message: no}}
+"""
+    (pod,) = read_observed(content, "x").pods
+    (container,) = pod.containers
+
+    assert (container.last_reason, container.last_message) == ("StartError", "no")
+
+
 def test_why_a_resize_waits_is_read() -> None:
     """S13.6."""
     content = b"""

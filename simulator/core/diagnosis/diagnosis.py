@@ -171,6 +171,9 @@ def _of_pod(pod: ObservedPod) -> Iterator[Message]:
         if container.message and container.state in {"waiting", "terminated"}:
             source = f"container {container.name} ({container.state}, {container.reason})"
             yield Message(source, container.message, container.reason)
+        if container.last_message:
+            source = f"container {container.name} (ended before, {container.last_reason})"
+            yield Message(source, container.last_message, container.last_reason)
 
 
 def _of_events(pod: ObservedPod | None, events: Iterable[ObservedEvent]) -> Iterator[Message]:

@@ -114,7 +114,7 @@ WRONG_FORMAT: Final = Known(
     versions="a kubelet that finds the other form",
     advice=(
         "Upgrade by way of a kubelet that reads both, or drain the node before the upgrade.",
-        "Turn the file into the other form: rebind checkpoint import, then export --format.",
+        "With the kubelet stopped, turn the file: rebind checkpoint import, then export --format.",
     ),
     reports=("R54", "R55"),
     surroundings=Surroundings.NOT_FOREIGN,

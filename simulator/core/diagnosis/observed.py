@@ -26,6 +26,7 @@ class ObservedContainer:
         limits: Extended resources only.
         state: `waiting`, `running` or `terminated`; empty when the status does not say.
         reason, message: Of the state.
+        last_reason, last_message: Of how its instance before ended, which a waiting one waits for.
         exit_code: Of a terminated one; None for others.
         has_begun: Whether it ever had an instance.
         devices: What the status says that it holds; only since 1.36, and not of init containers.
@@ -37,6 +38,8 @@ class ObservedContainer:
     state: str = ""
     reason: str = ""
     message: str = ""
+    last_reason: str = ""
+    last_message: str = ""
     exit_code: int | None = None
     restarts: int = 0
     has_begun: bool = False

@@ -63,10 +63,13 @@ UNEXPECTED: Final = Known(
     key="unexpectedAdmissionError",
     rules=("S13.1",),
     place="the kubelet, admitting the pod",
-    means="The kubelet refused the pod because giving it its resources failed.",
+    means=(
+        "The kubelet refused the pod because giving it its resources failed; the error inside is "
+        "not known here."
+    ),
     why=(
         "The kubelet puts these words around any error of its device, CPU or memory manager. The "
-        "error inside is none of the device manager's that are known here."
+        "error inside is none of the device manager's own; a plugin may have made it up."
     ),
     versions="any version",
     advice=(

@@ -237,6 +237,24 @@ def test_a_call_of_an_image_pull_is_not_taken_for_the_plugins() -> None:
     assert keys(diagnose(replace(PENDING, containers=(waiting,)))) == []
 
 
+def test_how_an_instance_before_ended_is_looked_up() -> None:
+    """R74: the one that waits says `back-off` only; what the runtime refused stands before it."""
+    waiting = replace(
+        CONTAINER,
+        state="waiting",
+        reason="CrashLoopBackOff",
+        message="back-off 5m0s restarting failed container=app",
+        last_reason="StartError",
+        last_message="nvidia-container-cli: device error: GPU-1f0a7c3e: unknown device: unknown",
+    )
+    diagnosis = diagnose(replace(RUNNING, containers=(waiting,)))
+
+    assert keys(diagnosis)[0] == "runtimeRefusesDevice"
+    message = diagnosis.findings[0].message
+    assert message is not None
+    assert message.source == "container app (ended before, StartError)"
+
+
 def test_a_resize_that_waits_does_not_cost_a_running_pod_its_life() -> None:
     """S13.6: the pod does not fail; so nothing may tell the operator to delete it."""
     text = "requested number of devices unavailable for example.com/gpu. Requested: 1, Available: 0"

@@ -45,7 +45,8 @@ def show_answer(answer: Answer, kubelet: Behavior | None) -> None:
             click.echo()
         _show_finding(finding, kubelet)
         click.echo()
-    _show_unknown(answer.diagnosis.unknown)
+    told = {each.message.text for each in answer.diagnosis.findings if each.message is not None}
+    _show_unknown([each for each in answer.diagnosis.unknown if each.text not in told])
     if answer.checkpoint is not None:
         _show_checkpoint(answer.checkpoint, kubelet)
         click.echo()
