@@ -84,6 +84,11 @@ def verify(
     For each kubelet it is said in words what its next start with the file is like: what it reads
     or loses, how it admits the pods again, and when it writes which format.
 
+    A document (-o json, yaml) is a CheckpointVerification: file, valid, error if it is not, format,
+    checksum, entries, registeredResources, kubelets (version, error, restored, skipped, lost,
+    numaAssumed, refusesRunningPods, refusesAfterReboot, writes, nextStart) and warnings (kind,
+    message).
+
     Exit codes: 0 valid (what is odd is a warning), 1 damaged, 2 not a device-manager checkpoint, 3
     missing.
     """

@@ -76,6 +76,10 @@ def diagnose(  # noqa: PLR0913 - one parameter for each option
     belongs to, which kubelet versions say it, what to do, and public reports of it. A message that
     is not known is called so; nothing is guessed.
 
+    A document (-o json, yaml) is a DiagnosisList: items of pod, findings (key, rules, where,
+    message, means, why, saidBy, versions, advice, reports, kubelet), unknown (source, text) and
+    checkpoint (file, damage, unread, entries, resources).
+
     Exit codes: 0 explained, 1 the pod's or a given message is not known, 2 not a pod or not a
     checkpoint, 3 a file is missing.
     """

@@ -72,6 +72,9 @@ def doctor(  # noqa: PLR0913 - one parameter for each option
     database; file against database. Nothing is written and no file is made; sockets are connected
     to, to see whether anybody serves them.
 
+    A document (-o json, yaml) is a NodeExamination: checks of check, result (ok, warning, problem),
+    seen and advice.
+
     Exit codes: 0 fine, warnings included; 1 there is a problem; 3 there is nothing to look at.
     """
     if kubelet_version.note:
