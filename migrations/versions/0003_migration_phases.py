@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
+from alembic.util import CommandError
 
 revision = "0003"
 down_revision = "0002"
@@ -26,5 +27,23 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop the phases; a program of that schema migrates no node."""
+    """Drop the phases; a program of that schema migrates no node.
+
+    A node that has left its file behind would be taken for one that has not, and what its file said
+    long ago would count.
+
+    Raises:
+        CommandError: A node is not back at its file.
+    """
+    begun = (
+        "SELECT node.name FROM node_phase JOIN node ON node.id = node_phase.node_id "
+        "WHERE node_phase.phase <> 1 ORDER BY node.name LIMIT 1"
+    )
+    name = op.get_bind().scalar(sa.text(begun))
+    if name is not None:
+        reason = (
+            f"node {name} is on its way between file and database, which schema {down_revision} "
+            f"does not know; take it back first: rebind migrate back --node {name}"
+        )
+        raise CommandError(reason)
     op.drop_table("node_phase")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -137,21 +138,36 @@ def test_down_and_up_again_keeps_bindings_and_history(database_url: str, engine:
     store.close()
 
 
-def test_a_phase_is_lost_with_the_table_that_has_it(database_url: str, engine: Engine) -> None:
-    store = SqlStore(database_url)
-    _admit(store)
-    store.apply([PhaseChanged(NODE, Instant(3), Phase.DUAL_WRITE)])
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.CHECKPOINT])
+@pytest.mark.parametrize("revision", ["0002", "base"])
+def test_a_schema_without_phases_is_refused_while_a_node_is_not_back_at_its_file(
+    database_url: str, engine: Engine, phase: Phase, revision: str
+) -> None:
+    """Its file would be believed again, whatever has changed since."""
+    with closing(SqlStore(database_url)) as store:
+        _admit(store)
+        store.apply([PhaseChanged(NODE, Instant(3), phase)])
+    with (
+        pytest.raises(SchemaOutOfDateError, match="take it back first: rebind migrate back --node"),
+        engine.begin() as connection,
+    ):
+        migrating.downgrade(connection, revision)
+    with closing(SqlStore(database_url)) as store:
+        assert store.load(NODE).phase is phase
+        assert len(store.load(NODE).bindings) == 1
 
-    assert store.load(NODE).phase is Phase.DUAL_WRITE
-    store.close()
+
+def test_the_phase_of_a_node_that_is_back_at_its_file_may_be_lost(
+    database_url: str, engine: Engine
+) -> None:
+    with closing(SqlStore(database_url)) as store:
+        _admit(store)
+        store.apply([PhaseChanged(NODE, Instant(3), Phase.CHECKPOINT)])
     with engine.begin() as connection:
         migrating.downgrade(connection, "0002")
         migrating.upgrade(connection)
-    store = SqlStore(database_url)
-
-    assert store.load(NODE).phase is None
-    assert len(store.load(NODE).bindings) == 1
-    store.close()
+    with closing(SqlStore(database_url)) as store:
+        assert store.load(NODE).phase is None
 
 
 def test_an_older_database_is_refused_with_the_command_that_upgrades_it(
