@@ -72,6 +72,8 @@ def _settled(job: Migration, to: Phase) -> StoreDecision[Survey | MigrationRefus
         outcome = yield from _agree(job, found)
     elif found.phase is to is Phase.DATABASE and found.file.content is not None:
         outcome = yield from _set_aside(job)
+        if not isinstance(outcome, MigrationRefused):
+            job.records.append(MigrationStep(to.value, "a file that nobody writes is set aside"))
     if isinstance(outcome, MigrationRefused):
         job.records.append(MigrationStep(found.phase.value, "", outcome.reason))
         return outcome
