@@ -181,7 +181,7 @@ def test_a_file_that_lies_where_none_should_be_is_told_and_set_aside(folder: Pat
 
     assert status.code == 1
     assert "a file lies where none should be" in values(status)["VERDICT"]
-    assert migrate("run").code == 0
+    assert migrate("run").stdout == "database: a file that nobody writes is set aside\n"
     assert not (folder / FILE).exists()
     assert migrate("status").code == 0
 
@@ -303,6 +303,33 @@ def test_the_other_direction_is_refused_with_the_command_that_goes_there() -> No
         ),
     )
     assert migrate("back", "--to", "database").code == 2
+
+
+def test_a_database_of_an_older_schema_is_told_before_what_is_wrong_with_the_file(
+    folder: Path,
+) -> None:
+    migrate("run")
+    migrate("back")
+    rebind("db", "downgrade", "0002")
+    (folder / FILE).unlink()
+    ran = migrate("run")
+
+    assert ran.code == 3
+    assert "has schema 0002, this program needs 0003; run: rebind db upgrade" in ran.stderr
+
+
+def test_a_node_on_its_way_keeps_the_schema_that_knows_its_phase(folder: Path) -> None:
+    """Without the phase a start would believe the file."""
+    migrate("run", "--to", "databasePrimary")
+    refused = rebind("db", "downgrade", "0002")
+
+    assert refused.code == 3
+    assert refused.stderr == (
+        "error: node n0 is on its way between file and database, which schema 0002 does not know; "
+        "take it back first: rebind migrate back --node n0\n"
+    )
+    assert migrate("status").code == 0
+    assert (folder / FILE).exists()
 
 
 @pytest.mark.parametrize("command", ["status", "back"])

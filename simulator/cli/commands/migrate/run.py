@@ -183,7 +183,7 @@ def _try_without_database(request: Request, files: NodeFiles, to: Phase, *, forw
     except StoreError:
         if not forward:
             raise
-    with opened_store("sqlite://") as store:
+    with store_to_try(request.db) as store:  # One that is there and unusable is told first.
         node = StoppedNode(request.node, store, FileToTry(files))
         _found(request, node.run(migrate(request.job(), to)))
 
