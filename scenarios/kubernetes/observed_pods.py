@@ -132,6 +132,7 @@ def _pod(values: Values, path: Path) -> ObservedPod:
         reason=_text(values, *status, "reason"),
         message=_text(values, *status, "message"),
         owner=_owner(values, metadata),
+        started=_text(values, *status, "startTime"),
         deleting=values.has((*metadata, "deletionTimestamp")),
         unscheduled=_condition(values, status, "PodScheduled", "False"),
         resize_pending=_condition(values, status, "PodResizePending", "True"),

@@ -33,6 +33,7 @@ items:
       resources: {limits: {cpu: 500m, example.com/gpu: "2", hugepages-2Mi: 64Mi}}
   status:
     phase: Running
+    startTime: 2026-03-02T08:00:00Z
     conditions:
     - {type: Ready, status: "True"}
     initContainerStatuses:
@@ -68,6 +69,7 @@ def test_a_list_of_pods_and_events_is_read() -> None:
     assert (pod.namespace, pod.name, pod.uid) == ("research", "trainer", "u1")
     assert (pod.node, pod.phase, pod.owner) == ("n0", "Running", "Job train")
     assert pod.deleting
+    assert pod.started == "2026-03-02T08:00:00Z"
     assert [each.kind for each in pod.containers] == [
         ContainerKind.SIDECAR,
         ContainerKind.INIT,

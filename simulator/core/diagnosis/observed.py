@@ -54,6 +54,7 @@ class ObservedPod:
         node: Empty while it is not scheduled.
         phase, reason, message: Of the status.
         owner: The controller, e.g. `ReplicaSet trainer-5d8f`; empty for a bare pod.
+        started: When a kubelet first took it up, as the status writes it; empty if it does not.
         deleting: Whether it has a deletion timestamp.
         unscheduled: What the scheduler says about it; empty when it is scheduled.
         resize_pending: Why a change of its resources waits (S13.6); empty when none does.
@@ -68,6 +69,7 @@ class ObservedPod:
     reason: str = ""
     message: str = ""
     owner: str = ""
+    started: str = ""
     deleting: bool = False
     unscheduled: str = ""
     resize_pending: str = ""

@@ -50,13 +50,19 @@ def _kind(kind: ContainerKind) -> str:
 
 
 def _history(pod: ObservedPod) -> str:
-    """Tell the two occasions apart: a refusal keeps what the status had before (S13.1)."""
+    """Tell the two occasions apart, where the status can: a refusal may empty it (S13.1)."""
     if pod.has_begun():
         return (
             "Its containers had run before: it was refused when the kubelet admitted it again, "
             "after a kubelet restart or a reboot."
         )
-    return "None of its containers ever ran: it was refused at its first admission."
+    since = f", {pod.started}," if pod.started else ""
+    return (
+        "Its status shows no container that ran, but a refusal takes these out of the status: "
+        "either it was refused at its first admission, or it had run and was refused after a "
+        f"kubelet restart or a reboot. The latter if its startTime{since} is long before the "
+        "refusal."
+    )
 
 
 def _aftermath(pod: ObservedPod) -> str:

@@ -108,14 +108,25 @@ def test_a_container_that_was_restarted_is_a_risk_where_one_instance_is_looked_u
     )
 
 
-def test_the_refusal_of_a_pod_that_ran_is_told_from_that_of_a_new_one() -> None:
-    """S13.1: a refusal keeps the containers' states of before."""
+def test_a_pod_whose_containers_ran_was_refused_when_it_was_admitted_again() -> None:
     (again,) = diagnose(REFUSED).findings
-    new = replace(REFUSED, containers=(replace(CONTAINER, has_begun=False),))
-    (first,) = diagnose(new).findings
 
-    assert "after a kubelet restart or a reboot" in again.why[2]
-    assert "at its first admission" in first.why[2]
+    assert again.why[2] == (
+        "Its containers had run before: it was refused when the kubelet admitted it again, "
+        "after a kubelet restart or a reboot."
+    )
+
+
+def test_a_refused_pod_without_container_states_may_have_run_before() -> None:
+    """S13.1: the status of a refusal has no containerStatuses, whether it is the first or not."""
+    emptied = replace(REFUSED, containers=(replace(CONTAINER, has_begun=False),))
+    (unknown,) = diagnose(emptied).findings
+    (dated,) = diagnose(replace(emptied, started="2026-05-04T08:12:31Z")).findings
+
+    for each in (unknown, dated):
+        assert "either it was refused at its first admission, or it had run" in each.why[2]
+    assert "The latter if its startTime is long before the refusal." in unknown.why[2]
+    assert "if its startTime, 2026-05-04T08:12:31Z, is long before" in dated.why[2]
 
 
 def test_a_bare_pod_stays_failed_and_a_controlled_one_is_replaced() -> None:
