@@ -18,7 +18,7 @@ from simulator.core.transitions import NodeName
 from simulator.reports.pages.replay_page import replay_page
 from simulator.reports.results import Cell, Column, Fact, Row, RunResult, ScenarioResult, Verdict
 from tests.reports.html import Element, check_stands_alone, read
-from tests.reports.results import ALIKE, BY_PERSISTENCE, BY_VERSION, MESSAGE, UNHELD, result
+from tests.reports.results import ALIKE, BY_PERSISTENCE, BY_VERSION, MESSAGE, RUNNING, UNHELD, result
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'\u2028{{ 7 * 7 }}"
 
@@ -42,6 +42,17 @@ def test_the_finding_stands_on_top_in_two_sentences() -> None:
     first, second = page.all("p", class_="lead")
     assert first.text.startswith("1 of 3 outcomes differs between checkpoint and database")
     assert second.text.startswith("The other 2 outcomes are alike")
+
+
+def test_a_run_tells_when_an_expectation_was_judged_but_not_twice() -> None:
+    at_40s = replace(RUNNING, at=Instant(40_000_000_000))
+    named = Row("at 40s: pod trainer", (at_40s,) * 4)
+    other = Row("after reboot within 5s: pod trainer", (at_40s,) * 4)
+    page = read(replay_page([result(named, other)]))
+
+    first, second = page.all("ol", class_="expectations")[0].all("li")
+    assert first.text.startswith("held at 40s: pod trainer: Running")
+    assert second.text.startswith("held at 40s, after reboot within 5s: pod trainer: Running")
 
 
 def test_the_table_has_a_row_for_each_expectation_and_a_column_for_each_combination() -> None:
