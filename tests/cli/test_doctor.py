@@ -313,6 +313,42 @@ def test_a_difference_is_judged_by_how_far_the_migration_is(
     assert seen["file and database"][0] == result
 
 
+@pytest.mark.parametrize(
+    ("phase", "result", "seen"),
+    [
+        ("imported", "problem", "there is none, but in phase imported the file alone is written"),
+        ("dualWrite", "problem", "there is none, but in phase dualWrite both are written"),
+        ("database", "ok", "there is none, as it should be: in phase database the database alone"),
+    ],
+)
+def test_a_missing_file_is_judged_by_how_far_the_migration_is(
+    node: Path, phase: str, result: str, seen: str
+) -> None:
+    (node / "kubelet" / PLUGINS / "kubelet.sock").unlink()
+    to = ("--node", "n0", "--root-dir", "kubelet")
+    assert rebind("migrate", "run", *to, "--to", phase).code == 0
+    (node / "kubelet" / CHECKPOINT).unlink(missing_ok=True)
+    found = checks("--node", "n0")
+
+    assert found["migration"][1].startswith(f"phase {phase}: ")
+    assert found["checkpoint"][0] == result
+    assert found["checkpoint"][1].startswith(seen)
+
+
+def test_a_node_that_went_back_to_the_file_has_nothing_that_disagrees(node: Path) -> None:
+    (node / "kubelet" / PLUGINS / "kubelet.sock").unlink()
+    to = ("--node", "n0", "--root-dir", "kubelet")
+    assert rebind("migrate", "run", *to).code == 0
+    assert rebind("migrate", "back", *to).code == 0
+    seen = checks("--node", "n0")
+
+    assert seen["migration"] == ("ok", "phase checkpoint: the file alone is written and believed")
+    assert seen["file and database"] == (
+        "ok",
+        "the file alone; the database's bindings ended when the node went back",
+    )
+
+
 def test_a_pipe_in_the_places_of_files_is_no_reason_to_wait(node: Path) -> None:
     (node / "kubelet" / CHECKPOINT).unlink()
     os.mkfifo(node / "kubelet" / CHECKPOINT)

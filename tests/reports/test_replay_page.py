@@ -18,7 +18,15 @@ from simulator.core.transitions import NodeName
 from simulator.reports.pages.replay_page import replay_page
 from simulator.reports.results import Cell, Column, Fact, Row, RunResult, ScenarioResult, Verdict
 from tests.reports.html import Element, check_stands_alone, read
-from tests.reports.results import ALIKE, BY_PERSISTENCE, BY_VERSION, MESSAGE, RUNNING, UNHELD, result
+from tests.reports.results import (
+    ALIKE,
+    BY_PERSISTENCE,
+    BY_VERSION,
+    MESSAGE,
+    RUNNING,
+    UNHELD,
+    result,
+)
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&amp;\"'\u2028{{ 7 * 7 }}"
 

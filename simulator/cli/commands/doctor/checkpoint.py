@@ -12,7 +12,9 @@ from simulator.cli.commands.doctor.checks import Check, ok, problem, warning
 from simulator.core.behavior import Behavior
 from simulator.core.checkpoint.findings import Oddity, findings
 from simulator.core.checkpoint.outlook import outlook, summary
+from simulator.core.migration.phases import meaning_of, regime_of
 from simulator.core.plurals import counted
+from simulator.core.transitions import NodeState
 from simulator.errors import CheckpointError, CheckpointTooLargeError
 
 _SUBJECT: Final = "checkpoint"
@@ -37,23 +39,30 @@ _WARNINGS: Final = {
 
 
 def look_at_checkpoint(
-    path: Path, kubelet: Behavior, *, max_size: int
+    path: Path, kubelet: Behavior, state: NodeState | None, *, max_size: int
 ) -> tuple[CheckpointFile | None, list[Check]]:
-    """Read the file and say how it stands; no file is a check, too (R59)."""
-    file = _read(path, max_size=max_size)
+    """Read the file and say how it stands; no file is a check, too (R59).
+
+    Args:
+        path: The file.
+        kubelet: The node's kubelet.
+        state: What the database says of the node; None when it says nothing.
+        max_size: Most bytes that are read.
+    """
+    file = _read(path, state, max_size=max_size)
     if isinstance(file, Check):
         return None, [file]
     return file, [*_reading(file, kubelet), *_link(path), *_oddities(file)]
 
 
-def _read(path: Path, *, max_size: int) -> CheckpointFile | Check:
+def _read(path: Path, state: NodeState | None, *, max_size: int) -> CheckpointFile | Check:
     """Return the file, or why there is nothing to be read."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return problem(_SUBJECT, f"{path} is no regular file", _NO_FILE)
         file = read_checkpoint(path, max_size=max_size)
     except FileNotFoundError:
-        return _absent(path)
+        return _absent(path, state)
     except OSError as error:
         return problem(_SUBJECT, f"{path}: {error.strerror}", "run this as the kubelet's user")
     except CheckpointTooLargeError as error:
@@ -64,10 +73,17 @@ def _read(path: Path, *, max_size: int) -> CheckpointFile | Check:
     return file if damage is None else _damaged(str(damage))
 
 
-def _absent(path: Path) -> Check:
+def _absent(path: Path, state: NodeState | None) -> Check:
+    """Judge that there is no file, by how far the node's migration is."""
     if path.is_symlink():
         return problem(_SUBJECT, f"{path} is a link to nowhere", _NO_TARGET)
-    return ok(_SUBJECT, "there is none: normal until a plugin has reported its devices (R58)")
+    if state is None or state.phase is None:
+        return ok(_SUBJECT, "there is none: normal until a plugin has reported its devices (R58)")
+    meaning = f"in phase {state.phase.value} {meaning_of(state.phase)}"
+    if not regime_of(state.phase).writes_file:
+        return ok(_SUBJECT, f"there is none, as it should be: {meaning}")
+    advice = f"rebind migrate status --node {state.node} says what is left and what to do"
+    return problem(_SUBJECT, f"there is none, but {meaning}", advice)
 
 
 def _link(path: Path) -> Iterator[Check]:

@@ -100,7 +100,9 @@ def doctor(  # noqa: PLR0913 - one parameter for each option
         checks.append(_absent(context, "root_dir", "folder", seen))
     else:
         checks += folder_checks(folder, kubelet_version)
-        file, found = look_at_checkpoint(folder.checkpoint, kubelet_version, max_size=max_size)
+        file, found = look_at_checkpoint(
+            folder.checkpoint, kubelet_version, database.state, max_size=max_size
+        )
         checks += found
     if database.exists:
         checks += database.checks

@@ -14,7 +14,7 @@ from simulator.core.behavior import Behavior
 from simulator.core.checkpoint.bindings import checkpoint_of, read_bindings
 from simulator.core.checkpoint.differences import Differences, differences
 from simulator.core.devices import HEALTHY
-from simulator.core.migration.phases import meaning_of, regime_of
+from simulator.core.migration.phases import Phase, meaning_of, regime_of
 from simulator.core.plurals import counted
 from simulator.core.transitions import NodeName, NodeState
 from simulator.errors import StoreError
@@ -141,6 +141,9 @@ def _look_at_nodes(seen: DatabaseSeen, store: StoreReader, node: str | None) -> 
     seen.checks.append(
         ok("node", f"{chosen}: {counted(len(bindings), 'binding')} of {counted(pods, 'pod')}")
     )
+    phase = seen.state.phase
+    if phase is not None:
+        seen.checks.append(ok("migration", f"phase {phase.value}: {meaning_of(phase)}"))
     disputed = sorted({each.device for each in store.holders(node=chosen) if each.disputed})
     if disputed:
         seen.checks.append(
@@ -202,8 +205,6 @@ def _chosen(seen: DatabaseSeen, node: str | None) -> NodeName | None:
 def compare(file: CheckpointFile, state: NodeState, kubelet: Behavior) -> Iterator[Check]:
     """Compare the bindings of the file and of the database, by how far the migration is."""
     phase = state.phase
-    if phase is not None:
-        yield ok("migration", f"phase {phase.value}: {meaning_of(phase)}")
     checkpoint = file.inspection.checkpoint
     ours = read_bindings(checkpoint, lenient=kubelet.lenient_allocate_responses).bindings
     form = checkpoint.format
@@ -211,6 +212,8 @@ def compare(file: CheckpointFile, state: NodeState, kubelet: Behavior) -> Iterat
     subject = "file and database"
     if not found.entries:
         yield ok(subject, f"the same {counted(len(ours), 'binding')}")
+    elif phase is Phase.CHECKPOINT and not state.bindings:
+        yield ok(subject, "the file alone; the database's bindings ended when the node went back")
     elif phase is None:
         yield problem(
             subject,
