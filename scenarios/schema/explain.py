@@ -18,6 +18,16 @@ KINDS: Final[dict[str, type[Model]]] = {"scenario": Scenario, "trace": Trace}
 _WIDTH: Final = 96
 
 
+def kinds() -> str:
+    """Return what can be explained, with a line about each."""
+    lines = ["KINDS:"]
+    for name, root in KINDS.items():
+        about = " ".join((root.__doc__ or "").split())
+        lines += [f"  {name}", *_wrapped(about, "      ")]
+    lines += ["", "`rebind explain KIND.KEY` goes on below, such as scenario.spec.steps."]
+    return "\n".join(lines)
+
+
 def explain(path: str) -> str:
     """Return the documentation of a kind, or of a key below it, such as `scenario.spec.steps`.
 

@@ -144,6 +144,21 @@ def test_of_a_long_log_only_the_beginning_of_what_is_not_known_is_shown(tmp_path
     assert "47 more texts not known to diagnose; -o json names all.\n" in finished.stdout
 
 
+@pytest.mark.parametrize("text", ["Name:         trainer\n", "\nNAME   READY\ntrainer   0/1\n"])
+def test_text_for_people_in_place_of_the_pod_is_sent_to_its_option(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "pod.txt"
+    path.write_text(text, encoding="utf-8")
+    finished = rebind("diagnose", "--pod", str(path))
+
+    assert finished.code == 2
+    assert finished.stderr == (
+        f"error: {path}: this is text for people, as kubectl describe prints it; give it with "
+        "--events, and the pod as kubectl get pod NAME -o yaml prints it\n"
+    )
+
+
 def test_events_are_read_as_text_and_as_documents(tmp_path: Path) -> None:
     text = tmp_path / "events"
     text.write_text(f"  Warning  Failed  3m  kubelet  {MESSAGE}\n", encoding="utf-8")

@@ -267,6 +267,16 @@ def test_a_key_is_explained() -> None:
     assert rebind("explain", "scenario.spec.stepz").code == 2
 
 
+def test_without_a_key_the_kinds_are_listed() -> None:
+    finished = rebind("explain")
+
+    assert finished.code == 0
+    assert [line for line in finished.stdout.splitlines() if line[:2] == "  " != line[2:4]] == [
+        "  scenario",
+        "  trace",
+    ]
+
+
 def test_a_page_goes_to_stdout_or_into_a_file(scenario: Path, tmp_path: Path) -> None:
     target = tmp_path / "report.html"
     printed = rebind("replay", str(scenario), *QUICK, "-o", "html")

@@ -155,8 +155,9 @@ def _reading(outlook: Outlook) -> Iterator[str]:
         )
     if devices:
         yield (
-            f"{counted(devices, 'device')} of these pods {'is' if devices == 1 else 'are'} in use "
-            "from the first moment on, before any plugin has registered (S5.13)."
+            f"{counted(devices, 'device')} of {'this pod' if pods == 1 else 'these pods'} "
+            f"{'is' if devices == 1 else 'are'} in use from the first moment on, before any plugin "
+            "has registered (S5.13)."
         )
     if outlook.registered:
         grace = format_duration(outlook.kubelet.endpoint_grace_period)
@@ -170,7 +171,7 @@ def _pods(outlook: Outlook) -> Iterator[str]:
     pods, _ = _totals(outlook.restored)
     if not pods:
         return
-    their = f"the {counted(pods, 'pod')} that it has records of"
+    their = f"the {'pod' if pods == 1 else f'{pods} pods'} that it has records of"
     late = "when the plugin is not back yet"
     if outlook.refuses_running_pods:
         yield (
@@ -229,9 +230,7 @@ def _losing(outlook: Outlook) -> Iterator[str]:
         else "The node keeps the capacity that the API server has till then (S2.14)."
     )
     if outlook.content is not None and outlook.is_other_format:
-        form = outlook.content.format
-        readers = spans(lambda behavior: form in behavior.checkpoints_read)
-        yield f"Files of this format are read by {spans_text(readers)}."
+        yield f"Files of this format are read by {_readers(outlook.content.format)}."
 
 
 def _writing(outlook: Outlook) -> Iterator[str]:
@@ -244,10 +243,16 @@ def _writing(outlook: Outlook) -> Iterator[str]:
     )
     till_then = "" if outlook.is_read else ", and the file stays as it is till then"
     yield f"It writes the file next {when}, in format {form.value.upper()}{till_then} (S4.10)."
-    readers = spans(lambda behavior: form in behavior.checkpoints_read)
     changes = outlook.content is not None and outlook.content.format is not form
     if changes:
-        yield f"That form is read by {spans_text(readers)}; others then start without records."
+        yield f"That form is read by {_readers(form)}; others then start without records."
+
+
+def _readers(form: CheckpointFormat) -> str:
+    """Name the kubelets that read a format; those before 1.10 are not among the releases."""
+    if form is CheckpointFormat.BARE:
+        return "1.9 and before, and by no kubelet since"
+    return spans_text(spans(lambda behavior: form in behavior.checkpoints_read))
 
 
 def _names(resources: Iterable[ResourceName]) -> str:

@@ -92,6 +92,23 @@ def test_a_format_that_is_not_read_is_told_with_those_that_read_it() -> None:
         ) in text
 
 
+def test_the_format_before_1_10_was_read_before_1_10() -> None:
+    """Field report F09: 1.9 wrote it; nothing that came after reads it."""
+    text = said(a_file(CheckpointFormat.BARE), "1.10")
+
+    assert "Files of this format are read by 1.9 and before, and by no kubelet since." in text
+
+
+def test_a_single_pod_is_not_spoken_of_as_many() -> None:
+    one = said(V1, "1.25")
+    two = said(V2, "1.25")
+
+    assert "of this pod " in one
+    assert "admits the pod that it has records of" in one
+    assert "of these pods " in two
+    assert "admits the 2 pods that it has records of" in two
+
+
 def test_a_damaged_file_loses_what_nobody_can_tell() -> None:
     text = said(BROKEN, "1.36.2")
 

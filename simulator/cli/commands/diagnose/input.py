@@ -27,6 +27,7 @@ from simulator.errors import (
 
 STDIN: Final = "-"
 _DOCUMENT: Final = re.compile(r"\s*(?:\{|(?:---|apiVersion:|kind:|items:))")
+_FOR_PEOPLE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:Name:|NAME|NAMESPACE)\s")
 
 
 @dataclass(slots=True)
@@ -52,7 +53,14 @@ def read_given(pods: str | None, events: str | None, messages: Iterable[str]) ->
     """
     given = Given()
     if pods is not None:
-        observed = read_observed(_content(pods), _shown(pods))
+        content = _content(pods)
+        if _FOR_PEOPLE.match(content):
+            reason = (
+                "this is text for people, as kubectl describe prints it; give it with --events, "
+                "and the pod as kubectl get pod NAME -o yaml prints it"
+            )
+            raise InputError(reason, path=_shown(pods))
+        observed = read_observed(content, _shown(pods))
         _require_pods(observed, _shown(pods))
         given.pods, given.events = observed.pods, observed.events
     if events is not None:
