@@ -172,7 +172,11 @@ class Expectation(Model):
     unchanged: bool | None = None
     """Whether the pod's containers are the same processes with the same devices as before."""
     same_devices: bool | None = None
-    """Whether the node's records give the pod what they did before the last restart or reboot."""
+    """Whether the node's records give the pod what they did before the last restart or reboot.
+
+    A pod that has ended is shown as `released`, or `not released` while they still hold its
+    devices.
+    """
     plugin_calls: Count | None = None
     """Allocate calls for the pod since the step named by `after` began."""
     node: Name | None = None

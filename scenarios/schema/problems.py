@@ -99,7 +99,8 @@ def _reason(root: type[Model], path: Path, detail: ErrorDetails) -> str:
     if kind in _WANTED:
         quotes = kind == "string_type" and isinstance(value, int | float)
         hint = "; put it in quotes" if quotes else ""
-        return f"wants {_WANTED[kind]}, found {found(value)}{hint}"
+        keys = _keys(model_at(root, path)) if kind == "model_type" else ""
+        return f"wants {_WANTED[kind]}{keys}, found {found(value)}{hint}"
     limits = detail.get("ctx", {})
     if kind in _BOUNDS:
         name, words = _BOUNDS[kind]
@@ -114,6 +115,15 @@ def _reason(root: type[Model], path: Path, detail: ErrorDetails) -> str:
         allowed = (entry.kind.allowed if entry is not None else ()) or named
         return f"{found(value)} is not allowed here{nearest(str(value), allowed)}"
     return f"{detail['msg'][:1].lower()}{detail['msg'][1:]}, found {found(value)}"
+
+
+def _keys(model: type[Model] | None) -> str:
+    """Name the keys that a map must have, or those that it may have."""
+    every = entries(model) if model is not None else {}
+    needed = [key for key, entry in every.items() if entry.required]
+    if needed:
+        return f" with {', '.join(needed)}"
+    return f" with any of {', '.join(every)}" if every else ""
 
 
 def say(path: Path, reason: str) -> str:

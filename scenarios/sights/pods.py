@@ -21,6 +21,8 @@ _RPCS: Final = {
     "PreStartContainer": "PreStart",
 }
 """The calls as they are shown in a narrow cell."""
+_NOT_RELEASED: Final = "not released"
+_MEANINGS: Final = {_NOT_RELEASED: "the pod has ended, but the records still hold its devices."}
 _HOLDING: Final = ("Pending", "Running")
 """Phases of a pod that has a claim to its devices."""
 
@@ -82,7 +84,8 @@ def same_devices(row: Expectation, scene: Scene) -> list[Fact]:
     seen = _fate(pod)
     wanted = words[row.same_devices]
     same = pod.device_ids == pod.devices_before
-    return [Fact("sameDevices", seen, wanted, row.same_devices in (None, same))]
+    held = row.same_devices in (None, same)
+    return [Fact("sameDevices", seen, wanted, held, meaning=_MEANINGS.get(seen, ""))]
 
 
 def _fate(pod: PodObservation) -> str:
@@ -92,7 +95,7 @@ def _fate(pod: PodObservation) -> str:
     if not pod.device_ids:
         return "released"
     if pod.phase not in _HOLDING:
-        return "not released"
+        return _NOT_RELEASED
     return "same devices" if pod.device_ids == pod.devices_before else "other devices"
 
 

@@ -33,6 +33,7 @@ class Fact:
         expected: Text of what was expected; None when the row says nothing about it.
         holds: Whether it is what was expected; true when nothing was.
         detail: A text too long for a cell, such as a message; empty when there is none.
+        meaning: What `observed` means, for a legend; empty when it speaks for itself.
     """
 
     key: str
@@ -40,6 +41,7 @@ class Fact:
     expected: str | None = None
     holds: bool = True
     detail: str = ""
+    meaning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

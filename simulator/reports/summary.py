@@ -27,6 +27,22 @@ class _Outcome:
         return self.row.differs(self.result.columns, by)
 
 
+def meanings(results: Sequence[ScenarioResult]) -> tuple[str, ...]:
+    """Return what the cells say that does not speak for itself, and what it means, by name."""
+    return tuple(
+        sorted(
+            {
+                f"{fact.observed}: {fact.meaning}"
+                for result in results
+                for row in result.rows
+                for cell in row.cells
+                for fact in cell.facts
+                if fact.meaning
+            }
+        )
+    )
+
+
 def sentences(results: Sequence[ScenarioResult]) -> tuple[str, ...]:
     """Return what differs between the persistences, and what does not."""
     outcomes = [

@@ -20,7 +20,7 @@ from rich.text import Text
 from simulator.reports.console import laid_out
 from simulator.reports.grid import print_grid
 from simulator.reports.results import ScenarioResult, Verdict
-from simulator.reports.summary import overview, sentences, totals
+from simulator.reports.summary import meanings, overview, sentences, totals
 
 WIDTH_MIN: Final = 60
 """Narrowest table; a narrower terminal wraps its lines."""
@@ -71,7 +71,7 @@ def _legend(results: Sequence[ScenarioResult]) -> str:
         ),
     }
     used = [text for text, is_used in marks.items() if is_used]
-    return "\n".join(["A cell shows what was observed.", *used])
+    return "\n".join(["A cell shows what was observed.", *used, *meanings(results)])
 
 
 def _overview(results: Sequence[ScenarioResult]) -> Table:

@@ -63,6 +63,13 @@ def test_a_run_tells_when_an_expectation_was_judged_but_not_twice() -> None:
     assert second.text.startswith("held at 40s, after reboot within 5s: pod trainer: Running")
 
 
+def test_what_does_not_speak_for_itself_is_explained() -> None:
+    left = Cell(Verdict.HELD, (Fact("sameDevices", "left", meaning="it went away."),))
+    page = read(replay_page([result(Row("at 1s: pod trainer", (left,) * 4))]))
+
+    assert "left: it went away." in [each.text for each in page.all("li")]
+
+
 def test_the_table_has_a_row_for_each_expectation_and_a_column_for_each_combination() -> None:
     page = read(replay_page([result(ALIKE, BY_VERSION, UNHELD)]))
     head, body = table(page).one("thead"), table(page).one("tbody")

@@ -70,6 +70,14 @@ def test_the_legend_explains_the_marks_that_are_there_and_no_others() -> None:
         assert mark not in plain
 
 
+def test_the_legend_explains_what_does_not_speak_for_itself_once() -> None:
+    left = Cell(Verdict.HELD, (Fact("sameDevices", "left", meaning="it went away."),))
+    text = report(Row("at 1s: pod trainer", (left,) * 4), Row("at 2s: pod trainer", (left,) * 4))
+
+    assert text.splitlines().count("left: it went away.") == 1
+    assert "it went away" not in report(ALIKE)
+
+
 def test_every_mark_of_the_legend_has_a_line_of_its_own() -> None:
     lines = report(BY_VERSION, BY_PERSISTENCE, UNHELD).splitlines()
 

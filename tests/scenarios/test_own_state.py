@@ -24,6 +24,7 @@ from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding
 from simulator.errors import ManifestError, ScenarioError
+from simulator.reports.summary import meanings
 
 GPU = ResourceName("example.com/gpu")
 NAME = "kubelet_internal_checkpoint"
@@ -192,6 +193,16 @@ def test_nothing_releases_what_is_left_over_when_nobody_asks() -> None:
     found = outcomes(made(manifest("trainer", "u1"), content=content), "leftover-gone")
 
     assert found["restart-plugin-first"] == ["Deleted, , , not released"]
+
+
+def test_what_is_not_released_is_explained() -> None:
+    content = checkpoint({"u1": ("g0",), "gone": ("g1",)})
+    text = made(manifest("trainer", "u1"), content=content).text
+    loaded = parse_scenarios(text.encode(), Path("own.yaml"), {}, files={NAME: content})
+
+    assert meanings([replay(one, Narrowing(), simulated) for one in loaded]) == (
+        "not released: the pod has ended, but the records still hold its devices.",
+    )
 
 
 def test_a_held_device_that_is_not_registered_is_taken_for_unhealthy() -> None:

@@ -61,7 +61,7 @@ def test_devices_are_counted_named_or_listed_one_by_one() -> None:
         ("{count: 1, numa: -1}", "wants spread, a NUMA node or a list of them"),
         ("{count: 1, numa: [a]}", "wants spread, a NUMA node or a list of them, found a list"),
         ("{count: 20001}", "wants at most 20000, found the number 20001"),
-        ("4", "spec.plugins[0].devices: wants a map, found the number 4"),
+        ("4", "devices: wants a map with any of count, prefix, ids, each, unhealthy, numa, found"),
     ],
 )
 def test_a_list_of_devices_has_one_form(text: str, expected: str) -> None:
@@ -210,6 +210,12 @@ def test_a_rule_that_is_broken_is_told(old: str, new: str, expected: str) -> Non
     assert expected in error(edited(old, new))
 
 
+def test_a_text_in_place_of_a_map_is_told_the_keys_that_it_must_have() -> None:
+    told = error(edited("startPlugin: {name: gpu}", "startPlugin: gpu"))
+
+    assert told.endswith('.startPlugin: wants a map with name, found "gpu"')
+
+
 def test_a_misspelt_key_is_told_as_such_and_not_as_missing() -> None:
     told = error(edited("devices: {count", "device: {count"))
 
@@ -217,7 +223,8 @@ def test_a_misspelt_key_is_told_as_such_and_not_as_missing() -> None:
 
 
 def test_a_document_that_is_no_map_is_told() -> None:
-    assert error("[1, 2]\n") == "wants a map, found a list"
+    wanted = "wants a map with apiVersion, kind, metadata, spec, found a list"
+    assert error("[1, 2]\n") == wanted
     assert 'the key "apiVersion" is missing' in error("kind: Scenario\n")
 
 

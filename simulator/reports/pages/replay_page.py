@@ -13,7 +13,7 @@ from simulator.core.plurals import counted
 from simulator.reports.pages.page import embedded, page
 from simulator.reports.pages.timeline_data import Texts, document, timeline_data
 from simulator.reports.results import Cell, Column, Row, ScenarioResult, Verdict
-from simulator.reports.summary import overview, sentences, totals
+from simulator.reports.summary import meanings, overview, sentences, totals
 from simulator.reports.text import letter, printable
 from simulator.reports.timelines.timeline import timeline
 from simulator.reports.transcript import VERDICT_WORDS
@@ -106,6 +106,7 @@ class ReplayView:
     heading: str
     sentences: tuple[str, ...]
     totals: str
+    meanings: tuple[str, ...]
     overview_head: tuple[str, ...]
     scenarios: tuple[ScenarioView, ...]
     broken: int
@@ -119,6 +120,7 @@ def replay_page(results: Sequence[ScenarioResult]) -> str:
         heading=one or counted(len(results), "scenario"),
         sentences=sentences(results),
         totals=totals(results),
+        meanings=meanings(results),
         overview_head=head,
         scenarios=tuple(
             _Scenario(result, f"s{number}").view(counts)
