@@ -147,7 +147,13 @@ class ApiError(RebindError):
 
 
 class InputError(RebindError):
-    """A file given by the user is not valid; the message begins with path:line:column."""
+    """A file given by the user is not valid; the message begins with path:line:column.
+
+    Attributes:
+        others: Further faults that were found in the file at the same time, in order.
+    """
+
+    others: tuple[InputError, ...] = ()
 
     def __init__(self, message: str, *, path: str = "", line: int = 0, column: int = 0) -> None:
         self.path = path

@@ -39,12 +39,15 @@ def read_model(document: Document, model: type[M]) -> M:
     """Return the document as a `model`.
 
     Raises:
-        InputError: The document does not fit the schema; the first fault of the text.
+        InputError: The document does not fit the schema; the first fault of the text, with the
+            others.
     """
     try:
         return model.model_validate(document.plain())
     except ValidationError as cause:
-        raise _faults(document, model, cause)[0] from cause
+        first, *others = _faults(document, model, cause)
+        first.others = tuple(others)
+        raise first from cause
 
 
 def _faults(document: Document, root: type[Model], cause: ValidationError) -> list[InputError]:

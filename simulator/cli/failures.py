@@ -63,7 +63,7 @@ def report(error: Exception, *, debug: bool) -> int:
         traceback.print_exception(error)
     with suppress(OSError):
         # Where stderr cannot be written, the exit code still tells.
-        click.echo(error_line(error), err=True)
+        click.echo(f"{error_line(error)}{_more(error)}", err=True)
     return exit_code(error)
 
 
@@ -81,6 +81,12 @@ def exit_code(error: BaseException) -> int:
 def error_line(error: BaseException) -> str:
     """Return the one line that says what was asked, what was found and what to do."""
     return f"error: {printable(' '.join(_message(error).split()))}"
+
+
+def _more(error: Exception) -> str:
+    if not isinstance(error, InputError) or not error.others:
+        return ""
+    return f"; {len(error.others)} more: rebind scenario validate {printable(error.path)}"
 
 
 def _message(error: BaseException) -> str:

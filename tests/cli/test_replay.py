@@ -259,6 +259,25 @@ def test_a_check_goes_on_after_a_fault(tmp_path: Path, scenario: Path) -> None:
     assert "example is valid" in finished.stdout
 
 
+def test_all_faults_of_a_file_are_told_by_validate_and_counted_by_replay(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    text = find_file(REBOOT).read_text(encoding="utf-8")
+    bad.write_text(
+        text.replace("kind: Scenario", "kind: Scenario\nextra: 1").replace(
+            "numaNodes: 2", "numaNodes: two"
+        ),
+        encoding="utf-8",
+    )
+    told = rebind("scenario", "validate", str(bad)).stderr.splitlines()
+    replayed = rebind("replay", str(bad))
+
+    assert len(told) == 2
+    assert 'unknown key "extra"' in told[0]
+    assert "numaNodes: wants a whole number" in told[1]
+    assert replayed.code == 2
+    assert replayed.stderr == f"{told[0]}; 1 more: rebind scenario validate {bad}\n"
+
+
 def test_a_key_is_explained() -> None:
     finished = rebind("explain", "scenario.spec.steps.powerCut")
 

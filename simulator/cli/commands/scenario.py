@@ -24,6 +24,7 @@ from simulator.cli.output import (
     output_options,
 )
 from simulator.cli.scenario_options import selector_option, settings_option
+from simulator.core.plurals import counted
 from simulator.errors import InputError
 from simulator.reports.text import printable
 
@@ -126,7 +127,10 @@ def show(name: str) -> None:
 @settings_option
 @click.pass_context
 def validate(context: click.Context, names: tuple[str, ...], settings: tuple[str, ...]) -> None:
-    """Check scenario files without running them."""
+    """Check scenario files without running them.
+
+    All faults that the schema finds in a file are told at once.
+    """
     values = read_settings(settings)
     parameters: list[frozenset[str]] = []
     failed = False
@@ -134,13 +138,14 @@ def validate(context: click.Context, names: tuple[str, ...], settings: tuple[str
         try:
             loaded = load_scenarios(find_file(name), values)
         except InputError as error:
-            click.echo(error_line(error), err=True)
+            for each in (error, *error.others):
+                click.echo(error_line(each), err=True)
             failed = True
             continue
         parameters += [one.parameters for one in loaded]
         for one in loaded:
             runs, rows = len(one.combinations(Narrowing())), len(one.scenario.spec.expect)
-            found = f"{one.name} is valid, {runs} runs, {rows} expectations"
+            found = f"{one.name} is valid, {counted(runs, 'run')}, {counted(rows, 'expectation')}"
             click.echo(printable(f"{name}: {found}"))
     if failed:
         context.exit(INVALID)
