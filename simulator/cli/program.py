@@ -23,13 +23,16 @@ from simulator.cli import failures, logs
 from simulator.cli.examples import example
 from simulator.cli.interrupts import follows_interrupt, interrupts_kept
 from simulator.cli.settings import (
+    KIND,
     LOG_SETTINGS,
     SETTINGS,
     Settings,
     environment_variable,
+    file_key,
     read_configuration,
 )
 from simulator.cli.shadowing import refuse_foreign_packages
+from simulator.config import API_VERSION
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -156,6 +159,17 @@ def _log_options() -> list[click.Option]:
     ]
 
 
+def _help() -> str:
+    """Say what it is, and where the values of options come from."""
+    keys = ", ".join(file_key(setting) for setting in SETTINGS)
+    return f"""Run a kubelet's device manager without a kubelet.
+
+    Options that many commands share have a variable of the environment too, such as REBIND_DB or
+    REBIND_KUBELET_VERSION, and a key in the configuration file, under `spec`, beside `apiVersion:
+    {API_VERSION}` and `kind: {KIND}`: {keys}.
+    """
+
+
 def build_program() -> click.Group:
     """Return the root command."""
     config = click.Option(
@@ -175,7 +189,7 @@ def build_program() -> click.Group:
     return _Program(
         "rebind",
         params=[config, *log_options],
-        help="Run a kubelet's device manager without a kubelet.",
+        help=_help(),
         epilog=example(
             "rebind replay reboot-pod-before-plugin",
             "rebind checkpoint show kubelet_internal_checkpoint",

@@ -52,6 +52,14 @@ def test_every_command_has_help_that_ends_with_an_example_of_itself(path: str) -
     assert finished.stdout.rstrip().endswith(examples[-1])
 
 
+def test_the_keys_of_the_configuration_file_are_told() -> None:
+    text = " ".join(rebind("--help").stdout.split())
+
+    assert "`apiVersion: rebind.internal/v1alpha1` and `kind: Configuration`: logLevel, " in text
+    for key in ("db", "kubeletVersion", "maxSize", "rootDir", "seed"):
+        assert f" {key}" in text
+
+
 @pytest.mark.parametrize("path", ALL)
 def test_every_option_says_what_it_is_for(path: str) -> None:
     silent = [

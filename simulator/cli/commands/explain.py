@@ -14,5 +14,8 @@ from simulator.cli.examples import example
 )
 @click.argument("path", required=False, metavar="[KIND[.KEY]...]")
 def explain(path: str | None) -> None:
-    """Print what a kind of file, or a key in it, means; without one, which kinds there are."""
+    """Print what a kind of file, or a key in it, means.
+
+    Without an argument the kinds are listed.
+    """
     click.echo(kinds() if path is None else documentation(path))
