@@ -44,7 +44,7 @@ def database_at(text: str) -> Database:
             # Only who uses PostgreSQL needs its driver, which is an extra.
             from store.postgresql.database import PostgresDatabase  # noqa: PLC0415
         except ImportError as error:
-            reason = f"{shown}: PostgreSQL needs the extra `postgres`: install rebind[postgres]"
+            reason = f"{shown}: PostgreSQL needs psycopg: pip install 'rebind[postgres]'"
             raise StoreUnavailableError(reason) from error
         return PostgresDatabase(url.set(drivername="postgresql+psycopg"))
     if url.drivername not in _SQLITE:

@@ -209,7 +209,7 @@ def test_a_password_is_never_shown(url: str) -> None:
 
 def test_without_its_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "store.postgresql.database", None)
-    with pytest.raises(StoreUnavailableError, match=r"needs the extra `postgres`: install rebind"):
+    with pytest.raises(StoreUnavailableError, match=r"needs psycopg: pip install 'rebind"):
         SqlStore("postgresql://me:secret@db.example.com/x")
 
 

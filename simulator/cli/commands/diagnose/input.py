@@ -53,15 +53,7 @@ def read_given(pods: str | None, events: str | None, messages: Iterable[str]) ->
     """
     given = Given()
     if pods is not None:
-        content = _content(pods)
-        if _FOR_PEOPLE.match(content):
-            reason = (
-                "this is text for people, as kubectl describe prints it; give it with --events, "
-                "and the pod as kubectl get pod NAME -o yaml prints it"
-            )
-            raise InputError(reason, path=_shown(pods))
-        observed = read_observed(content, _shown(pods))
-        _require_pods(observed, _shown(pods))
+        observed = _pods(_content(pods), _shown(pods))
         given.pods, given.events = observed.pods, observed.events
     if events is not None:
         given.events += _events(_content(events), _shown(events))
@@ -84,10 +76,18 @@ def _messages(text: str) -> list[Message]:
     return messages
 
 
-def _require_pods(observed: Observed, path: str) -> None:
+def _pods(content: bytes, path: str) -> Observed:
+    if _FOR_PEOPLE.match(content):
+        reason = (
+            "this is text for people, as kubectl describe prints it; give it with --events, and "
+            "the pod as kubectl get pod NAME -o yaml prints it"
+        )
+        raise InputError(reason, path=path)
+    observed = read_observed(content, path)
     if not observed.pods:
         reason = "there is no pod in it; write it with: kubectl get pod NAME -o yaml"
         raise InputError(reason, path=path)
+    return observed
 
 
 def _events(content: bytes, path: str) -> list[ObservedEvent]:
