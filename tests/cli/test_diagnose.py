@@ -47,6 +47,26 @@ def test_a_checkpoint_is_searched_for_the_pod() -> None:
     assert "registered with 3 healthy devices, 1 of them free" in text
 
 
+def test_a_checkpoint_says_nothing_of_pods_of_other_nodes(tmp_path: Path) -> None:
+    """`kubectl get pods -A` shows a cluster; the file is of one node."""
+    here = yaml.safe_load(Path(POD).read_text(encoding="utf-8"))
+    here["status"] = {"phase": "Running"}
+    there = json.loads(json.dumps(here))
+    there["metadata"] |= {"name": "other", "uid": "pod-z"}
+    there["spec"]["nodeName"] = "n1"
+    path = tmp_path / "pods.json"
+    path.write_text(json.dumps({"kind": "List", "items": [here, there]}), encoding="utf-8")
+    finished = rebind("diagnose", "--pod", str(path), "--checkpoint", CHECKPOINT)
+
+    first, second = finished.stdout.split("Pod research/other on n1")
+    assert "Container main holds vendor.com/gpu" in first
+    assert "and holds 0" not in second
+    assert "The checkpoint file" not in second
+    assert finished.stderr == (
+        "note: 1 pod of other nodes than the checkpoint's, which says nothing of it\n"
+    )
+
+
 def test_a_kubelet_is_asked_whether_it_would_say_it() -> None:
     text = rebind("diagnose", "--pod", POD, "--kubelet-version", "1.24").stdout
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from simulator.cli.checkpoint_files import FileName, max_size_option
-from simulator.cli.commands.diagnose.input import STDIN, Given, read_given, read_view
+from simulator.cli.commands.diagnose.input import STDIN, Given, Views, read_given, read_views
 from simulator.cli.commands.diagnose.text import Answer, answer_document, show_answer
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
@@ -17,6 +17,7 @@ from simulator.cli.output import OutputOptions, emit_document, output_options
 from simulator.core.behavior import Behavior
 from simulator.core.diagnosis.diagnosis import diagnose as diagnose_pod
 from simulator.core.diagnosis.observed import ObservedPod
+from simulator.core.plurals import counted
 from simulator.core.switches import behavior_for
 
 _LOG = logging.getLogger(__name__)
@@ -99,10 +100,9 @@ def diagnose(  # noqa: PLR0913 - one parameter for each option
     if kubelet_version is not None and kubelet_version.note:
         _LOG.warning(kubelet_version.note)
     given = read_given(pod_file, event_file, messages)
+    views = _views(checkpoint, given, kubelet_version, max_size=max_size)
     subjects: list[ObservedPod | None] = [*given.pods] or [None]
-    answers = [
-        _answer(pod, given, checkpoint, kubelet_version, max_size=max_size) for pod in subjects
-    ]
+    answers = [_answer(pod, given, views) for pod in subjects]
     if not any(answer.diagnosis.findings or answer.diagnosis.unknown for answer in answers):
         click.echo("no message to explain", err=True)
     if output.format == "table":
@@ -115,16 +115,24 @@ def diagnose(  # noqa: PLR0913 - one parameter for each option
         context.exit(CHECK_FAILED)
 
 
-def _answer(
-    pod: ObservedPod | None,
-    given: Given,
-    checkpoint: Path | None,
-    kubelet: Behavior | None,
-    *,
-    max_size: int,
-) -> Answer:
-    view = None
-    if pod is not None and checkpoint is not None:
-        view = read_view(checkpoint, pod, kubelet, max_size=max_size)
+def _views(
+    checkpoint: Path | None, given: Given, kubelet: Behavior | None, *, max_size: int
+) -> Views:
+    """Return what the file says of the pods; tell how many pods it says nothing of."""
+    if checkpoint is None:
+        return {}
+    views = read_views(checkpoint, given.pods, kubelet, max_size=max_size)
+    elsewhere = len(given.pods) - len(views)
+    if elsewhere:
+        click.echo(
+            f"note: {counted(elsewhere, 'pod')} of other nodes than the checkpoint's, which says "
+            f"nothing of {'it' if elsewhere == 1 else 'them'}",
+            err=True,
+        )
+    return views
+
+
+def _answer(pod: ObservedPod | None, given: Given, views: Views) -> Answer:
+    view = views.get(pod.uid) if pod is not None else None
     held = None if view is None or view.holdings is None else view.holdings.counts()
     return Answer(pod, diagnose_pod(pod, given.messages, given.events, held), view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from simulator.core.diagnosis.diagnosis import Message
 from simulator.core.diagnosis.holdings import PodHoldings, holdings_of
 from simulator.core.diagnosis.observed import ObservedEvent, ObservedPod
 from simulator.core.diagnosis.recognition import recognize
+from simulator.core.pods import PodUid
 from simulator.errors import (
     CheckpointError,
     CheckpointSyntaxError,
@@ -134,8 +135,34 @@ class CheckpointView:
     unread: str = ""
     holdings: PodHoldings | None = None
 
+    @property
+    def has_entries(self) -> bool:
+        """Whether the file has entries of the pod."""
+        return self.holdings is not None and bool(self.holdings.records)
 
-def read_view(
+
+Views = dict[PodUid, CheckpointView]
+"""What a checkpoint file says about pods."""
+
+
+def read_views(
+    path: Path, pods: Collection[ObservedPod], kubelet: Behavior | None, *, max_size: int
+) -> Views:
+    """Look pods up in a checkpoint file.
+
+    A file is of one node: where it has entries of some of the pods, those of other nodes, of which
+    it can say nothing, are left out.
+
+    Raises:
+        CheckpointError: It is no device-manager checkpoint, or too large.
+        OSError: It cannot be read.
+    """
+    views = {pod.uid: _view(path, pod, kubelet, max_size=max_size) for pod in pods}
+    nodes = {pod.node for pod in pods if views[pod.uid].has_entries}
+    return {pod.uid: views[pod.uid] for pod in pods if not nodes or pod.node in nodes}
+
+
+def _view(
     path: Path, pod: ObservedPod, kubelet: Behavior | None, *, max_size: int
 ) -> CheckpointView:
     """Look a pod up in a checkpoint file.
