@@ -102,6 +102,8 @@ CREATE_FAILED: Final = Known(
         phrase(r"unresolvable CDI devices"),
         phrase(r"argument list too long"),
         phrase(r"error gathering device information"),
+        phrase(r"stat /dev/\S+: no such file or directory"),
+        phrase(r"nvidia-container-cli: "),
     ),
     means="The runtime could not start the container; what a plugin had it add may be why.",
     why=(

@@ -20,6 +20,7 @@ from simulator.core.diagnosis import (
     kubelet_entries,
     node_entries,
     plugin_entries,
+    registration_entries,
 )
 from simulator.core.diagnosis.known import Known
 from simulator.core.diagnosis.readings import readings
@@ -32,6 +33,7 @@ CATALOGUE: Final[tuple[Known, ...]] = (
     *admission_entries.ENTRIES,
     *container_entries.ENTRIES,
     *plugin_entries.ENTRIES,
+    *registration_entries.ENTRIES,
     *kubelet_entries.ENTRIES,
     *node_entries.ENTRIES,
     *database_entries.ENTRIES,
@@ -157,6 +159,8 @@ def _outside(line: str, around: Statement, *, foreign: bool) -> tuple[Recognized
 def _found(text: str, around: Statement) -> tuple[Recognized, ...]:
     found = [each for known in CATALOGUE for each in _first(known, text, around)]
     found.sort(key=lambda one: one.start)
+    if any(each.known in registration_entries.SAID_TO_PLUGINS for each in found):
+        found = [each for each in found if not each.known.general]
     return tuple(each for each in found if not each.known.general or each.start == found[0].start)
 
 

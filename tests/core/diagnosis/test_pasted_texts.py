@@ -246,6 +246,42 @@ def test_another_managers_file_is_not_taken_for_the_device_managers(line: str) -
 
 
 @pytest.mark.parametrize(
+    ("line", "keys"),
+    [
+        (
+            (
+                "Could not register device plugin: rpc error: code = Unknown desc = the "
+                'ResourceName "gpu" is invalid'
+            ),
+            ["registrationName"],
+        ),
+        (
+            (
+                "could not register: rpc error: code = Unknown desc = failed to dial device "
+                "plugin: context deadline exceeded"
+            ),
+            ["registrationDial"],
+        ),
+        (
+            (
+                "listAndWatch ended unexpectedly for device plugin nvidia.com/gpu with error rpc "
+                "error: code = Unavailable desc = transport is closing"
+            ),
+            ["streamEnded", "pluginUnreachable"],
+        ),
+        ("unexpected: healthyDevices and endpoints became out of sync", ["endpointsOutOfSync"]),
+        (
+            "failed to set devices mapping: lstat /dev/ttyUSB0: no such file or directory",
+            ["runtimeRefusesDevice"],
+        ),
+    ],
+)
+def test_lines_of_logs_belong_to_the_call_that_failed(line: str, keys: list[str]) -> None:
+    """S1.12: an error of Register reaches the plugin as its own call's, and blames no pod."""
+    assert [each.known.key for each in recognize(line)] == keys
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "Reason:           UnexpectedAdmissionError",
