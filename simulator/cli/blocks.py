@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,8 @@ from simulator.reports.text import printable
 WIDTH_MAX: Final = 100
 """Widest text, also where the output is no terminal."""
 _WIDTH_MIN: Final = 40
+_STDIN: Final = 0
+_STDERR: Final = 2
 _LABEL_WIDTH: Final = 10
 _ITEM_INDENT: Final = 2
 _RESULT_WIDTH: Final = 9
@@ -21,7 +24,18 @@ _RESULT_WIDTH: Final = 9
 
 def width() -> int:
     """Return how wide prose is to be."""
-    return max(_WIDTH_MIN, min(WIDTH_MAX, shutil.get_terminal_size((WIDTH_MAX, 24)).columns))
+    columns = shutil.get_terminal_size((0, 0)).columns or _columns_of_others() or WIDTH_MAX
+    return max(_WIDTH_MIN, min(WIDTH_MAX, columns))
+
+
+def _columns_of_others() -> int:
+    """Return the width of the terminal that a pager or filter behind stdout shows it on, if any."""
+    for descriptor in (_STDERR, _STDIN):
+        try:
+            return os.get_terminal_size(descriptor).columns
+        except OSError:
+            continue
+    return 0
 
 
 def show_block(label: str, paragraphs: Iterable[str], *, hang: int = 0) -> None:

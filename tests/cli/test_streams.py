@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -55,3 +58,28 @@ def test_data_is_utf8_in_any_locale_and_a_name_that_is_not_is_escaped(tmp_path: 
 
     assert finished.returncode == 0
     assert json.loads(finished.stdout.decode())["file"] == "node\udcff.é"
+
+
+def test_behind_a_pipe_prose_is_as_wide_as_the_terminal_of_the_other_streams(
+    tmp_path: Path,
+) -> None:
+    """`rebind … | less`: what a pager shows is on the terminal of stderr."""
+    terminal, other_end = os.openpty()
+    try:
+        fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        finished = subprocess.run(  # noqa: S603 - this program, and no other
+            [sys.executable, "-m", "simulator.cli", "checkpoint", "verify", str(CURRENT)],
+            cwd=tmp_path,
+            env={**environment, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=other_end,
+            check=True,
+        )
+    finally:
+        os.close(terminal)
+        os.close(other_end)
+
+    sentences = [line for line in finished.stdout.decode().splitlines() if line[:2] in {"- ", "  "}]
+    assert 50 < max(map(len, sentences)) <= 60
