@@ -140,6 +140,34 @@ def test_only_all_lines_of_a_pasted_message_together_are_known(
     assert item["unknown"] == []
 
 
+def test_a_description_is_read_without_what_is_normal_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`kubectl describe pod NAME | rebind diagnose --message -`."""
+
+    class Stdin:
+        buffer = io.BytesIO(
+            "Name:  trainer\nEvents:\n"
+            "  Type     Reason     Age   From               Message\n"
+            "  Normal   Scheduled  3m    default-scheduler  Successfully assigned r/trainer to n0\n"
+            f"  Warning  Failed     3m    kubelet            Error: {MESSAGE}\n".encode()
+        )
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    finished = rebind("diagnose", "--message", "-")
+    assert finished.code == 0
+    assert "Scheduled" not in finished.stdout
+    assert "The container still needed 2 of a.io/gpu" in finished.stdout
+
+
+@pytest.mark.parametrize("message", ["", " ", "\n"])
+def test_a_message_without_words_is_refused(message: str) -> None:
+    finished = rebind("diagnose", "--message", message)
+
+    assert finished.code == 2
+    assert finished.stderr.startswith("error: the message is empty")
+
+
 def test_events_of_other_pods_say_nothing_about_this_one(tmp_path: Path) -> None:
     events = tmp_path / "events"
     events.write_text(

@@ -94,7 +94,7 @@ def diagnose(  # noqa: PLR0913 - one parameter for each option
     if [pod_file, event_file, *messages].count(STDIN) > 1:
         reason = "stdin (-) can be read once"
         raise click.UsageError(reason, context)
-    if "" in messages:
+    if not all(each.strip() for each in messages):
         reason = "the message is empty"
         raise click.UsageError(reason, context)
     if kubelet_version is not None and kubelet_version.note:

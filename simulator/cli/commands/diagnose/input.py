@@ -71,6 +71,7 @@ def _messages(text: str) -> list[Message]:
     messages = [
         Message("message", event.message, event.reason, matters=True)
         for event in read_event_lines(text)
+        if event.severity != "Normal"
     ]
     if len(messages) > 1 and not any(recognize(each.text) for each in messages) and recognize(text):
         return [Message("message", text.strip(), matters=True)]
