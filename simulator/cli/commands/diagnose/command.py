@@ -44,7 +44,11 @@ _FILE = FileName(path_type=Path, allow_dash=True)
     help="Events as `kubectl describe` or `kubectl get` prints them, or lines of a log.",
 )
 @click.option(
-    "--message", "messages", multiple=True, metavar="TEXT", help="A message; - reads stdin."
+    "--message",
+    "messages",
+    multiple=True,
+    metavar="TEXT",
+    help="A message; - reads stdin: a message, lines of a log, or what `kubectl describe` prints.",
 )
 @click.option(
     "--checkpoint",
