@@ -403,6 +403,23 @@ def test_the_folder_of_a_node_is_found_below_the_root_and_as_such(node: Path) ->
     assert "name one with --node: n0, n1" in finished.stderr
 
 
+def test_of_many_nodes_a_few_are_named(node: Path) -> None:
+    imported()
+    for number in range(40):
+        (node / "run" / f"n{number}" / PLUGINS).mkdir(parents=True)
+    unnamed = rebind("doctor", "--root-dir", "run")
+    absent = rebind("doctor", "--root-dir", "run", "--node", "n77")
+
+    assert unnamed.code == 2
+    assert (
+        "run has folders of 40 nodes; name one with --node: n0, n1, n10, n11, n12 and 35 more"
+        in (unnamed.stderr)
+    )
+    assert "run has no folder of node n77; there: n0, n1, n10, n11, n12 and 35 more;" in " ".join(
+        absent.stdout.split()
+    )
+
+
 def test_only_a_database_or_only_a_folder_is_enough_and_nothing_is_not(node: Path) -> None:
     assert checks()["database"] == (
         "ok",

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from simulator.cli.blocks import show_check
 from simulator.cli.checkpoint_files import FileName, max_size_option
 from simulator.cli.commands.doctor.checkpoint import look_at_checkpoint
-from simulator.cli.commands.doctor.checks import Check, Result, ok, warning
+from simulator.cli.commands.doctor.checks import Check, Result, named, ok, warning
 from simulator.cli.commands.doctor.database import compare, look_at_database
 from simulator.cli.commands.doctor.folder import NodeFolder, find_folder, folder_checks, nodes_in
 from simulator.cli.examples import example
@@ -96,7 +96,10 @@ def doctor(  # noqa: PLR0913 - one parameter for each option
     checks: list[Check] = []
     file = None
     if folder is None:
-        seen = f"{root_dir} is no kubelet's folder; only the database is seen"
+        where = f"{root_dir} is no kubelet's folder"
+        if node is not None and (nodes := nodes_in(root_dir)):
+            where = f"{root_dir} has no folder of node {node}; there: {named(nodes)}"
+        seen = f"{where}; only the database is seen"
         checks.append(_absent(context, "root_dir", "folder", seen))
     else:
         checks += folder_checks(folder, kubelet_version)
@@ -129,9 +132,7 @@ def _folder(root: Path, node: str | None) -> NodeFolder | None:
     if folder is not None or node is not None or not nodes:
         return folder
     if len(nodes) > 1:
-        reason = (
-            f"{root} has folders of {len(nodes)} nodes; name one with --node: {', '.join(nodes)}"
-        )
+        reason = f"{root} has folders of {len(nodes)} nodes; name one with --node: {named(nodes)}"
         raise click.UsageError(reason, click.get_current_context())
     return find_folder(root, nodes[0])
 

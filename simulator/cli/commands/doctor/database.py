@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from simulator.assembly import opened_store
 from simulator.cli.checkpoint_files import CheckpointFile
-from simulator.cli.commands.doctor.checks import Check, ok, problem, warning
+from simulator.cli.commands.doctor.checks import Check, named, ok, problem, warning
 from simulator.core.behavior import Behavior
 from simulator.core.checkpoint.bindings import checkpoint_of, read_bindings
 from simulator.core.checkpoint.differences import Differences, differences
@@ -25,7 +25,6 @@ from store.sqlite.database import SqliteDatabase
 from store.sqlite.untouched import untouched_copy, writer_of
 
 _LOG_SIZE_MAX: Final = 64 * 1024 * 1024
-_NAMED_MAX: Final = 3
 
 
 @dataclass(slots=True)
@@ -149,7 +148,7 @@ def _look_at_nodes(seen: DatabaseSeen, store: StoreReader, node: str | None) -> 
         seen.checks.append(
             problem(
                 "held twice",
-                f"{_named(disputed)}: held by two pods since an import",
+                f"{named(disputed)}: held by two pods since an import",
                 "end one of the pods: both use the device (R79)",
             )
         )
@@ -162,7 +161,7 @@ def _look_at_nodes(seen: DatabaseSeen, store: StoreReader, node: str | None) -> 
         seen.checks.append(
             warning(
                 "held, not healthy",
-                f"{_named(gone)}: held, but not among the plugin's healthy devices",
+                f"{named(gone)}: held, but not among the plugin's healthy devices",
                 "see the plugin's log; replace the pods that hold them",
             )
         )
@@ -172,7 +171,7 @@ def _look_at_nodes(seen: DatabaseSeen, store: StoreReader, node: str | None) -> 
         seen.checks.append(
             warning(
                 "not registered",
-                f"{_named(orphaned)}: held, but no plugin has it registered",
+                f"{named(orphaned)}: held, but no plugin has it registered",
                 "restart its plugin: containers cannot be started again without it",
             )
         )
@@ -186,7 +185,7 @@ def _chosen(seen: DatabaseSeen, node: str | None) -> NodeName | None:
     if node is not None:
         if node in seen.nodes:
             return NodeName(node)
-        there = ", ".join(seen.nodes) or "none"
+        there = named(seen.nodes) or "none"
         seen.checks.append(
             warning("node", f"{node} is not in the database; there: {there}", "see --node")
         )
@@ -195,7 +194,7 @@ def _chosen(seen: DatabaseSeen, node: str | None) -> NodeName | None:
         return seen.nodes[0]
     if seen.nodes:
         seen.checks.append(
-            ok("node", f"{len(seen.nodes)} nodes: {_named(seen.nodes)}; name one with --node")
+            ok("node", f"{len(seen.nodes)} nodes: {named(seen.nodes)}; name one with --node")
         )
     else:
         seen.checks.append(ok("node", "no node in the database"))
@@ -242,15 +241,10 @@ def _in_words(found: Differences) -> str:
     both = len(found.entries) - len(only_file) - len(only_rows)
     parts = [
         f"{counted(len(entries), 'binding')} only in the {where} "
-        f"({_named([f'{each.pod}/{each.container} {each.resource}' for each in entries])})"
+        f"({named([f'{each.pod}/{each.container} {each.resource}' for each in entries])})"
         for entries, where in ((only_file, "file"), (only_rows, "database"))
         if entries
     ]
     if both:
         parts.append(f"{counted(both, 'binding')} not the same")
     return "; ".join(parts)
-
-
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED_MAX
-    return ", ".join(names[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")

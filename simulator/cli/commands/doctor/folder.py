@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from simulator.cli.commands.doctor.checks import Check, ok, problem, warning
+from simulator.cli.commands.doctor.checks import Check, named, ok, problem, warning
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.behavior import Behavior
 from simulator.core.plurals import counted
@@ -27,7 +27,6 @@ _TEMPORARY: Final = re.compile(rf"\.(?:\d{{5,}}|{CHECKPOINT_FILE_NAME}.+)", re.A
 """What a write leaves behind that was broken off (S4.9, field-reports F13)."""
 _SOCKET_PATH_MAX: Final = 107
 _CONNECT_SECONDS: Final = 1.0
-_NAMED_MAX: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ def _sockets(subject: str, paths: Sequence[Path], *, kubelet_socket: bool) -> Ch
     dead = [f"{name} ({answer})" for name, answer in answers.items() if answer]
     missing = kubelet_socket and KUBELET_SOCKET not in answers
     if dead:
-        seen = f"{counted(len(dead), 'socket')} of {len(answers)} without a server: {_named(dead)}"
+        seen = f"{counted(len(dead), 'socket')} of {len(answers)} without a server: {named(dead)}"
         return warning(
             subject,
             f"no {KUBELET_SOCKET}; {seen}" if missing else seen,
@@ -168,7 +167,7 @@ def _sockets(subject: str, paths: Sequence[Path], *, kubelet_socket: bool) -> Ch
         )
     if not answers:
         return ok(subject, "none")
-    return ok(subject, f"{counted(len(answers), 'socket')}, all served: {_named(list(answers))}")
+    return ok(subject, f"{counted(len(answers), 'socket')}, all served: {named(list(answers))}")
 
 
 def _answer(path: Path) -> str:
@@ -201,7 +200,7 @@ def _other_files(entries: Sequence[os.DirEntry[str]], kubelet: Behavior) -> Iter
     if temporary:
         yield warning(
             "temporary files",
-            f"{_named(temporary)}: left by writes of the checkpoint that were broken off",
+            f"{named(temporary)}: left by writes of the checkpoint that were broken off",
             f"look for a full disk or a crash; kubelet {kubelet.version} {fate} them at its next "
             "start",
         )
@@ -215,7 +214,7 @@ def _other_files(entries: Sequence[os.DirEntry[str]], kubelet: Behavior) -> Iter
     if others:
         yield warning(
             "other files",
-            f"{_named(others)}: not a kubelet's and no socket",
+            f"{named(others)}: not a kubelet's and no socket",
             f"kubelet {kubelet.version} {fate} them at its next start",
         )
 
@@ -234,8 +233,3 @@ def _beside(root: Path) -> Iterator[Check]:
             yield warning(subject, f"{path}: {error.strerror}", "run this as the kubelet's user")
         else:
             yield _sockets(subject, _sockets_of(entries), kubelet_socket=False)
-
-
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED_MAX
-    return ", ".join(names[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
