@@ -137,6 +137,20 @@ def _advice() -> str:
     return "; if it is a checkpoint, raise --max-size" if "max_size" in options else ""
 
 
+def read_importable_checkpoint(path: Path, *, max_size: int) -> CheckpointFile:
+    """Read a file as `read_valid_checkpoint`, and say how a wrong checksum can be passed over.
+
+    Raises:
+        CheckpointError: As there.
+        OSError: The file cannot be read.
+    """
+    try:
+        return read_valid_checkpoint(path, max_size=max_size)
+    except CorruptCheckpointError as error:
+        message = f"{error}; --accept-bad-checksum takes what it says all the same"
+        raise CorruptCheckpointError(message, found=error.found, computed=error.computed) from error
+
+
 def _bounded(path: Path, max_size: int) -> bytes:
     parts: list[bytes] = []
     left = max_size

@@ -195,9 +195,60 @@ def test_left_over_bytes_and_a_wrong_checksum_are_refused_with_what_is_wrong() -
     )
     assert checksum.stderr == (
         f"error: checksum: checkpoint is corrupted: the file states checksum {found + 1}, its "
-        f"content has {found}; a kubelet would start without any record\n"
+        f"content has {found}; a kubelet would start without any record; "
+        "--accept-bad-checksum takes what it says all the same\n"
     )
     assert not Path("rebind.db").exists()
+
+
+def test_a_wrong_checksum_can_be_accepted_with_a_warning_and_is_not_handed_on() -> None:
+    """R56: for files whose content is trusted; the original stays as evidence."""
+    content = Path("kubelet_internal_checkpoint").read_bytes()
+    bad = content.replace(b"1710597759", b"1710597758")
+    assert bad != content
+    Path("bad").write_bytes(bad)
+    taken = _import("--accept-bad-checksum", file="bad")
+
+    assert taken.code == 0
+    assert taken.stdout == "node/n0 imported: 2 bindings of 2 pods, revision 1\n"
+    assert taken.stderr == (
+        "warning: bad states checksum 1710597758, its content has 1710597759: no kubelet would "
+        "read it, and what it says may be damaged; an export will state the right one\n"
+    )
+    assert Path("bad").read_bytes() == bad
+    assert _held("deviceIDs") == [("pod-a", ["gpu0"]), ("pod-b", ["gpu1"])]
+    _export()
+    assert rebind("checkpoint", "verify", "out").code == 0
+    assert rebind("checkpoint", "diff", "out", "kubelet_internal_checkpoint").code == 0
+
+
+def test_a_sound_file_is_imported_without_a_warning_whatever_is_accepted() -> None:
+    assert _import("--accept-bad-checksum").stderr == ""
+    assert _export() == Path("kubelet_internal_checkpoint").read_bytes()
+
+
+def test_what_is_no_checkpoint_is_accepted_by_nothing() -> None:
+    """R52: left-over bytes are no matter of the checksum."""
+    content = Path("kubelet_internal_checkpoint").read_bytes()
+    Path("tail").write_bytes(content + content[-30:])
+    refused = _import("--accept-bad-checksum", file="tail")
+
+    assert refused.code == 2
+    assert "after top-level value" in refused.stderr
+    assert not Path("rebind.db").exists()
+
+
+def test_numa_nodes_of_the_old_format_are_assumed_and_the_import_says_so() -> None:
+    """R54, S4.15: the old format has none."""
+    _import()
+    Path("old").write_bytes(_export("--format", "v1"))
+    finished = _import("--replace", file="old")
+
+    assert finished.stderr == (
+        "note: format v1 names no NUMA nodes; node 0 is assumed for all devices, as the kubelets "
+        "from 1.20.14 to 1.29 do that read such a file\n"
+    )
+    assert _held("numaNodes") == [("pod-a", [0]), ("pod-b", [0])]
 
 
 def _held(devices: str) -> list[tuple[str, object]]:

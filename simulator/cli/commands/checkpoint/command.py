@@ -7,7 +7,13 @@ from typing import Final
 
 import click
 
-from simulator.cli.checkpoint_files import FileName, max_size_option, read_valid_checkpoint
+from simulator.cli.checkpoint_files import (
+    FileName,
+    max_size_option,
+    read_checkpoint,
+    read_importable_checkpoint,
+    read_valid_checkpoint,
+)
 from simulator.cli.commands.checkpoint.diff import show_differences
 from simulator.cli.commands.checkpoint.exporting import exported, readers, write_file
 from simulator.cli.commands.checkpoint.show import show_checkpoint
@@ -140,6 +146,11 @@ def diff(
 @click.option("--replace", is_flag=True, help="Drop other state that the node has.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen, and change nothing.")
 @click.option("--missing-ok", is_flag=True, help="A missing file is no error.")
+@click.option(
+    "--accept-bad-checksum",
+    is_flag=True,
+    help="Take what a file says although its checksum is wrong; the file stays as it is.",
+)
 @pod_names_option
 @click.option(
     "--kubelet-version",
@@ -158,6 +169,7 @@ def import_(  # noqa: PLR0913 - one parameter for each option
     replace: bool,
     dry_run: bool,
     missing_ok: bool,
+    accept_bad_checksum: bool,
     pods: tuple[Path, ...],
     kubelet_version: Behavior,
     max_size: int,
@@ -192,7 +204,8 @@ def import_(  # noqa: PLR0913 - one parameter for each option
         dry_run=dry_run,
         pods=pods,
     )
-    import_checkpoint(read_valid_checkpoint(file, max_size=max_size), options)
+    read = read_checkpoint if accept_bad_checksum else read_importable_checkpoint
+    import_checkpoint(read(file, max_size=max_size), options)
 
 
 @checkpoint.command(

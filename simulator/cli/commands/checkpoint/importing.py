@@ -11,8 +11,9 @@ import click
 from scenarios.kubernetes.pod_identities import read_pod_identities
 from simulator.assembly import opened_store, store_to_try
 from simulator.cli.checkpoint_files import CheckpointFile
-from simulator.core.behavior import Behavior
+from simulator.core.behavior import Behavior, CheckpointFormat
 from simulator.core.checkpoint.bindings import BindingsRead, read_bindings
+from simulator.core.checkpoint.render import render
 from simulator.core.instants import Instant
 from simulator.core.plurals import counted
 from simulator.core.transitions import CheckpointImported, NodeName, OnConflict
@@ -52,7 +53,7 @@ def import_checkpoint(file: CheckpointFile, options: ImportOptions) -> None:
     transition = CheckpointImported(
         node=options.node,
         at=Instant(time.time_ns()),
-        content=file.content,
+        content=_content(file),
         bindings=read.bindings,
         registered=tuple(
             (resource, ids or ()) for resource, ids in (checkpoint.registered or {}).items()
@@ -72,7 +73,7 @@ def import_checkpoint(file: CheckpointFile, options: ImportOptions) -> None:
     if isinstance(outcome, Refused):
         reason = f"{file.path} is not imported: {outcome.message}"
         raise ImportRefusedError(reason)
-    _tell(read, options)
+    _tell(file, read, options)
     changed = "unchanged" if outcome.revision == before else "imported"
     trial = " (dry run)" if options.dry_run else ""
     pods = len({binding.pod for binding in read.bindings})
@@ -83,7 +84,27 @@ def import_checkpoint(file: CheckpointFile, options: ImportOptions) -> None:
     )
 
 
-def _tell(read: BindingsRead, options: ImportOptions) -> None:
+def _content(file: CheckpointFile) -> bytes:
+    """Return what an export gives back: never a wrong checksum, which no kubelet would read."""
+    return file.content if file.inspection.is_valid else render(file.inspection.checkpoint)
+
+
+def _tell(file: CheckpointFile, read: BindingsRead, options: ImportOptions) -> None:
+    inspection = file.inspection
+    if not inspection.is_valid:
+        warning = (
+            f"warning: {file.path} states checksum {inspection.found}, its content has "
+            f"{inspection.computed}: no kubelet would read it, and what it says may be damaged; "
+            "an export will state the right one"
+        )
+        click.echo(printable(warning), err=True)
+    form = inspection.checkpoint.format
+    if read.bindings and form is not CheckpointFormat.V2:
+        note = (
+            f"note: format {form.value} names no NUMA nodes; node 0 is assumed for all devices, "
+            "as the kubelets from 1.20.14 to 1.29 do that read such a file"
+        )
+        click.echo(note, err=True)
     undecodable = (
         f"a kubelet of version {options.behavior.version} cannot decode the plugin's response"
     )
