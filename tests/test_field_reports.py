@@ -1,7 +1,7 @@
 """Every field report of the kinds that the device manager has to do with is covered by its id.
 
 A built-in scenario covers what it names in its annotation `rebind.internal/reports`, a test covers
-what it names anywhere.
+what it names anywhere. `LEFT` lists what a report asks for and nobody has built.
 """
 
 from __future__ import annotations
@@ -27,6 +27,23 @@ changed identities, leaks, plugin calls, topology, races."""
 
 ELSEWHERE: Final = MappingProxyType[str, str]({})
 """Reports that only sockets can show, with the reason."""
+
+LEFT: Final = MappingProxyType(
+    {
+        "R11": "API writes a minute are not counted, there is no API server yet",
+        "R12": "no command lists the failed pods that can be deleted",
+        "R39": "devices that only init containers used are told by the containers, not by a mark",
+        "R42": "List itself waits for its socket; what it reads is tested",
+        "R46": "List itself waits for its socket; what it reads is tested",
+        "R48": "a holding has no time since which it could have been released",
+        "R60": "that the plugin's NUMA nodes differ from the recorded ones is not logged",
+        "R68": "no command removes resources of 0 from a Node object",
+        "R71": "no command calls a resource of 0 without endpoint retired",
+        "R80": "no option makes a device wait for the end of a container deleted by force",
+        "R104": "no diagnosis says that an encoder has hidden the 0 of a NUMA node",
+    }
+)
+"""Parts of the covered reports' right values that nothing answers yet."""
 
 
 def kinds() -> dict[str, int]:
@@ -79,4 +96,4 @@ def test_only_reports_of_the_list_are_named() -> None:
     unknown = {name: reports - KINDS.keys() for name, reports in NAMED.items()}
 
     assert {name: reports for name, reports in unknown.items() if reports} == {}
-    assert ELSEWHERE.keys() <= set(WANTED)
+    assert ELSEWHERE.keys() | LEFT.keys() <= set(WANTED)

@@ -6,7 +6,13 @@ from itertools import pairwise
 
 from simulator.core.pods import ContainerKind
 from simulator.core.transitions import NodeName
-from simulator.engine.actions import CreatePod, DeletePod, StartPlugin
+from simulator.engine.actions import (
+    CreatePod,
+    DeletePod,
+    RebootNode,
+    ReportDevices,
+    StartPlugin,
+)
 from simulator.engine.spec import PodSpec
 from simulator.ports import Durability, Store
 from store.sql_store import SqlStore
@@ -74,3 +80,52 @@ def test_a_holding_lasts_longer_than_its_pod() -> None:
     assert first.until >= deleted
     assert first.until - first.since > seconds(100)
     assert second.until is None
+
+
+def test_a_device_that_is_listed_no_longer_keeps_its_holder_and_is_seen_as_gone() -> None:
+    """R72: the second list replaces the first one, and takes nothing away from a pod."""
+    run, [store] = watched(pod("trainer"), count=2)
+    run.do(CreatePod("trainer"))
+    run.do(ReportDevices("gpu", devices(2, prefix="h")))
+    run.wait(1)
+    found = {
+        each.device: (each.listed, [one.name for one in each.holders]) for each in store.devices()
+    }
+
+    assert run.simulation.node(NODE).capacity == (("example.com/gpu", 2),)
+    assert found == {
+        "g0": (False, ["trainer"]),
+        "g1": (False, []),
+        "h0": (True, []),
+        "h1": (True, []),
+    }
+
+
+def test_after_a_reboot_with_other_ids_only_those_are_registered() -> None:
+    """R74: the dead id goes with its pod; the next one gets what is there now."""
+    spec = with_plugin(
+        a_spec(pod("trainer"), pod("next"), persistence="database"),
+        devices=devices(1),
+        devices_after_reboot=devices(1, prefix="h"),
+        starts_after_boot=seconds(0.05),
+    )
+    stores: list[Store] = []
+
+    def open_store(node: NodeName) -> Store:
+        del node
+        stores.append(SqlStore("sqlite://", durability=Durability.OFF))
+        return stores[-1]
+
+    run = Run(spec, store_factory=open_store)
+    run.do(StartPlugin("gpu"))
+    run.do(CreatePod("trainer"))
+    run.do(RebootNode(NODE, seconds(10)))
+    run.wait(5)
+    run.do(CreatePod("next"))
+    listed = [each.device for each in stores[-1].devices() if each.listed]
+
+    assert run.pod("trainer").phase == "Failed"
+    assert listed == ["h0"]
+    assert [(each.device, each.pod.name) for each in stores[-1].holders(node=NODE)] == [
+        ("h0", "next")
+    ]
