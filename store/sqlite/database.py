@@ -42,7 +42,8 @@ _HINTS: Final = {
     sqlite3.SQLITE_FULL: "the disk is full; free some space and try again",
     sqlite3.SQLITE_READONLY: "the database is read-only; make it and its folder writable",
     sqlite3.SQLITE_IOERR: "the disk reports an error; look at the file system",
-    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; check the path and its permissions",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; check the path and its permissions, and "
+    "that its folder can be written, which reading needs too",
     sqlite3.SQLITE_PERM: "permission denied; check the owner of the file",
     sqlite3.SQLITE_BUSY: "another process is writing; try again when it is done",
     sqlite3.SQLITE_LOCKED: "another process is writing; try again when it is done",
@@ -73,7 +74,10 @@ class SqliteDatabase:
             if self.file is not None:
                 _refuse_unusable(self.file, read_only=read_only)
                 if not read_only:
+                    is_new = not self.file.exists()
                     undo.enter_context(WriterLock(self.file))
+                    if is_new:
+                        undo.callback(_remove_if_nothing_was_written, self.file)
                     _refuse_lost_commits(self.file, accept_loss=accept_loss)
             engine = self._engine(durability, read_only=read_only)
             undo.callback(engine.dispose)
@@ -184,6 +188,16 @@ class SqliteDatabase:
             cursor.close()
 
         return engine
+
+
+def _remove_if_nothing_was_written(path: Path) -> None:
+    """Remove a new file that stayed without bytes, as on a full disk: the next try would refuse it.
+
+    Its name is there as soon as it is opened; what was in a file that lost its bytes is not asked.
+    """
+    with contextlib.suppress(OSError):
+        if path.stat().st_size == 0:
+            path.unlink()
 
 
 def _refuse_unusable(path: Path, *, read_only: bool) -> None:

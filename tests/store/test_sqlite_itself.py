@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -109,3 +110,24 @@ def test_r50_a_full_disk_fails_the_commit_and_changes_nothing(tmp_path: Path) ->
         connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
 
         assert store.apply(much)[-1] == Committed(41)
+
+
+def test_a_database_that_could_not_be_made_leaves_no_file_without_bytes(tmp_path: Path) -> None:
+    """One is refused, because a database that lost its bytes looks the same."""
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, usual[1]))
+    try:
+        with pytest.raises(StoreUnavailableError, match="the disk reports an error"):
+            SqlStore(_url(tmp_path))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+
+    assert _filled(tmp_path).stat().st_size > 0
+
+
+def test_a_file_without_bytes_that_was_there_is_left_there(tmp_path: Path) -> None:
+    (tmp_path / "rebind.db").touch()
+    with pytest.raises(StoreUnavailableError, match="the file has no bytes"):
+        SqlStore(_url(tmp_path))
+
+    assert (tmp_path / "rebind.db").exists()
