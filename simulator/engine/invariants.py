@@ -49,6 +49,7 @@ class NodeInvariants:
         self._once_admitted: set[PodUid] = set()
         self._restored: set[PodUid] = set()
         self._deleted: set[PodUid] = set()
+        self._ended: set[PodUid] = set()
         self._acknowledged: dict[HolderKey, tuple[DeviceId, ...]] = {}
         self._replacements = 0
         self._write_failed = False
@@ -67,6 +68,7 @@ class NodeInvariants:
         elif isinstance(record, ManagerStarted):
             self._started()
         elif isinstance(record, PodPhaseChanged) and record.phase in TERMINAL_PHASES:
+            self._ended.add(record.pod)
             self._forget({record.pod})
 
     def begun(self) -> list[InvariantViolated]:
@@ -97,6 +99,9 @@ class NodeInvariants:
             self._forget({record.pod})
             return
         self._once_admitted.add(record.pod)
+        if record.pod in self._ended:
+            # Old kubelets admit it again (S5.7), start nothing, and may release it at any time.
+            return
         for binding in kubelet.manager.bindings_of(record.pod):
             key = (binding.pod, binding.container, binding.resource)
             self._acknowledged[key] = device_ids(binding.devices)

@@ -10,6 +10,7 @@ import pytest
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.migration.phases import Phase
 from simulator.core.records import (
+    AdmissionDecided,
     InvariantViolated,
     KubeletStartFailed,
     ManagerStarted,
@@ -39,7 +40,7 @@ from simulator.engine.actions import (
     When,
 )
 from simulator.engine.checkpoint_file import RETIRED_FILE
-from simulator.engine.faults import Fault, FaultKind
+from simulator.engine.faults import Fault, FaultKind, Op
 from simulator.engine.simulation import Watching
 from simulator.engine.spec import SimulationSpec
 from simulator.ports import Store
@@ -464,3 +465,17 @@ def test_the_devices_of_a_resource_are_known_by_name() -> None:
         (GPU, "g0"),
         (GPU, "g1"),
     ]
+
+
+def test_devices_of_an_ended_pod_that_an_old_kubelet_admits_again_are_no_loss() -> None:
+    """Rows end before the file is written, and the pod is released only then."""
+    spec = migrating_spec("dual-write", version="1.24.0", databasePrimary=True)
+    full = Fault(FaultKind.ERROR, Op.FSYNC, nth=2, message="input/output error")
+    run = Run(spec, store_factory=sqlite, faults=(full,))
+    for step in (StartPlugin("gpu"), CreatePod("a"), RestartKubelet(NODE), CreatePod("b")):
+        run.begin(step)
+        run.wait(10)
+
+    assert [one.admitted for one in run.records(AdmissionDecided)] == [False, True, True]
+    assert held(run) == {"b": ("g0", "g1")}
+    assert run.records(InvariantViolated) == []
