@@ -237,10 +237,25 @@ def test_a_missing_file_is_refused_unless_it_is_meant(folder: Path) -> None:
     ran = migrate("run")
 
     assert ran.code == 3
-    assert "there is no checkpoint file" in ran.stderr
+    assert ran.stderr.endswith("put it back, or say --missing-ok if the node has no bindings\n")
     assert list(folder.iterdir()) == []
     assert migrate("run", "--missing-ok").code == 0
     assert values(migrate("status"))["DATABASE"].startswith("0 bindings")
+
+
+def test_a_file_that_is_lost_after_its_import_is_still_in_the_database(folder: Path) -> None:
+    content = (folder / FILE).read_bytes()
+    migrate("run", "--to", "imported")
+    (folder / FILE).unlink()
+    for command in ("run", "back"):
+        refused = migrate(command)
+
+        assert refused.code == 3
+        assert refused.stderr.endswith("had: rebind checkpoint export --node n0\n")
+    (folder / FILE).write_text(rebind("checkpoint", "export", "--node", "n0").stdout)
+
+    assert (folder / FILE).read_bytes() == content
+    assert migrate("back").code == 0
 
 
 def test_a_device_under_two_pods_is_refused_unless_it_is_to_be_kept(folder: Path) -> None:

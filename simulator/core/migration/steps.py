@@ -237,7 +237,12 @@ def _unreadable(job: Migration, found: Survey) -> MigrationRefused:
             "put a sound file there, or name the version that wrote it"
         )
         return MigrationRefused(reason, damaged=True)
-    return _unusable("there is no checkpoint file, which counts in this phase")
+    remedy = (
+        f"put it back; what the import had: rebind checkpoint export --node {job.node}"
+        if found.has_rows
+        else "put it back, or say --missing-ok if the node has no bindings"
+    )
+    return _unusable(f"there is no checkpoint file, which counts in this phase; {remedy}")
 
 
 def _amount(found: Survey, side: Side) -> str:
