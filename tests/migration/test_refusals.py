@@ -10,7 +10,14 @@ from typing_extensions import override
 
 from simulator.cli.commands.migrate.stopped_node import NodeFiles, StoppedNode
 from simulator.cli.commands.migrate.texts import contradiction
-from simulator.core.calls import StoreCall, Stored, StoreFailed, StoreReply, WriteCheckpoint
+from simulator.core.calls import (
+    SetCheckpointAside,
+    StoreCall,
+    Stored,
+    StoreFailed,
+    StoreReply,
+    WriteCheckpoint,
+)
 from simulator.core.migration.phases import Phase, route
 from simulator.core.migration.steps import migrate
 from simulator.core.migration.survey import Migration, MigrationRefused, Survey, survey
@@ -45,6 +52,16 @@ class ForgetfulNode(StoppedNode):
     @override
     def answer(self, call: StoreCall) -> StoreReply:
         return Stored() if isinstance(call, WriteCheckpoint) else super().answer(call)
+
+
+class UnmovableNode(StoppedNode):
+    """Has a file that cannot be renamed."""
+
+    @override
+    def answer(self, call: StoreCall) -> StoreReply:
+        return (
+            StoreFailed("EPERM") if isinstance(call, SetCheckpointAside) else super().answer(call)
+        )
 
 
 @pytest.fixture
@@ -173,3 +190,25 @@ def test_a_node_that_was_always_on_the_database_can_go_back(bench: Bench, store:
     ]
     assert held(found.file.bindings) == {("uid-a", "main", "example.com/gpu"): ("g0",)}
     assert store.load(NODE).bindings == ()
+
+
+def test_a_stray_file_that_cannot_be_set_aside_is_told_and_stays(
+    bench: Bench, store: Store
+) -> None:
+    """In phase `database` nobody writes a file; one that came later is moved out of the way."""
+    sound = StoppedNode(NODE, store, bench.files)
+    _went(bench, sound, Phase.DATABASE)
+    stray = checkpoint_file(1)
+    bench.files.path.write_bytes(stray)
+
+    job = bench.job()
+    outcome = UnmovableNode(NODE, store, bench.files).run(migrate(job, Phase.DATABASE))
+
+    assert outcome == MigrationRefused("the file cannot be set aside: EPERM", unusable=True)
+    assert [record.error for record in job.records if isinstance(record, MigrationStep)] == [
+        "the file cannot be set aside: EPERM"
+    ]
+    assert bench.files.path.read_bytes() == stray
+    _, found = _went(bench, sound, Phase.DATABASE)
+    assert believed(found) == of_file(2)
+    assert not bench.files.path.exists()
