@@ -132,8 +132,10 @@ def _behavior(version: KubeletVersion) -> Behavior:
     if version <= NEWEST or version == KubeletVersion(NEWEST.minor):
         return column
     newest, own = profile_of(_column(NEWEST)), profile_of(column)
-    alike = "that one" if own == newest else own
-    note = f"kubelet {version} is newer than {NEWEST}, the newest known; it behaves like {alike}"
+    since = "" if own == newest else f" with what was merged since (profile {own})"
+    note = (
+        f"kubelet {version} is newer than {NEWEST}, the newest known; it behaves like that{since}"
+    )
     return replace(column, note=note)
 
 

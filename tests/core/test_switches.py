@@ -51,7 +51,7 @@ def test_a_kubelet_before_1_10_cannot_be_replayed(text: str) -> None:
 def test_a_newer_version_behaves_like_the_newest_and_says_so() -> None:
     assert behavior_for("1.36").note == ""
     assert behavior_for("1.36.3").note == (
-        "kubelet 1.36.3 is newer than 1.36.2, the newest known; it behaves like that one"
+        "kubelet 1.36.3 is newer than 1.36.2, the newest known; it behaves like that"
     )
     assert behavior_for("1.41.0").note != ""
     assert behavior_for("1.41.0").running_check is RunningCheck.ANY
@@ -60,7 +60,8 @@ def test_a_newer_version_behaves_like_the_newest_and_says_so() -> None:
 
 def test_a_version_with_changes_of_its_own_says_which_profile_it_uses() -> None:
     assert behavior_for("1.40").note == (
-        "kubelet 1.40 is newer than 1.36.2, the newest known; it behaves like 1.37.0"
+        "kubelet 1.40 is newer than 1.36.2, the newest known; it behaves like that with what was "
+        "merged since (profile 1.37.0)"
     )
 
 
