@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from collections.abc import Mapping
+from typing import Final, NoReturn, TypeVar
 
 from simulator.core.devices import DeviceId, device_ids
 from simulator.core.migration.phases import Phase
@@ -24,6 +25,8 @@ from simulator.core.transitions import (
 )
 from simulator.errors import StoreUnavailableError
 from simulator.ports import Refused, Standing
+
+T = TypeVar("T")
 
 KINDS: Final[dict[type[Transition], int]] = {
     NodeBooted: 1,
@@ -55,16 +58,20 @@ _PHASES: Final = {number: phase for phase, number in PHASES.items()}
 _STANDINGS: Final = {number: standing for standing, number in STANDINGS.items()}
 
 
+def _known(names: Mapping[int, T], number: int, what: str) -> T:
+    name = names.get(number)
+    if name is None:
+        refuse_value(what, number)
+    return name
+
+
 def kind_name(number: int) -> str:
     """Return the name of a kind of change.
 
     Raises:
         StoreUnavailableError: No program of this schema wrote that number.
     """
-    name = _KIND_NAMES.get(number)
-    if name is None:
-        refuse_value("kind of change", number)
-    return name
+    return _known(_KIND_NAMES, number, "kind of change")
 
 
 def standing_of(number: int) -> Standing:
@@ -73,10 +80,7 @@ def standing_of(number: int) -> Standing:
     Raises:
         StoreUnavailableError: No program of this schema wrote that number.
     """
-    standing = _STANDINGS.get(number)
-    if standing is None:
-        refuse_value("standing of a pod", number)
-    return standing
+    return _known(_STANDINGS, number, "standing of a pod")
 
 
 def phase_of(number: int) -> Phase:
@@ -85,10 +89,7 @@ def phase_of(number: int) -> Phase:
     Raises:
         StoreUnavailableError: No program of this schema wrote that number.
     """
-    phase = _PHASES.get(number)
-    if phase is None:
-        refuse_value("phase of a migration", number)
-    return phase
+    return _known(_PHASES, number, "phase of a migration")
 
 
 def whole(number: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
@@ -27,6 +28,40 @@ F = TypeVar("F", bound=Callable[..., object])
 _FILE: Final = FileName(path_type=Path)
 _PHASES: Final = click.Choice([phase.value for phase in Phase])
 _HERE: Final = "--node n0 --checkpoint kubelet_internal_checkpoint"
+
+
+def _request_options(
+    *, importing: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options that name a node, its file and its database: the command gets `request`.
+
+    Args:
+        importing: Whether those of the import come too, with which a migration begins.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def with_request(  # noqa: PLR0913 - one parameter for each option
+            *args: object,
+            node: NodeName,
+            root_dir: Path,
+            checkpoint: Path | None,
+            db: str,
+            behavior: Behavior,
+            on_conflict: str = OnConflict.REFUSE.value,
+            replace: bool = False,
+            missing_ok: bool = False,
+            pods: tuple[Path, ...] = (),
+            **options: object,
+        ) -> None:
+            file = _file(root_dir, node, checkpoint)
+            conflict = OnConflict(on_conflict)
+            request = Request(node, file, db, behavior, conflict, replace, missing_ok, pods)
+            command(*args, request=request, **options)
+
+        return _node_options(_import_options(with_request) if importing else with_request)
+
+    return decorate
 
 
 def _node_options(command: F) -> F:
@@ -119,23 +154,14 @@ def migrate() -> None:
 @migrate.command(
     epilog=example(f"rebind migrate plan {_HERE}", f"rebind migrate plan {_HERE} -o json")
 )
-@_node_options
-@_import_options
+@_request_options(importing=True)
 @_to_option(Phase.DATABASE)
 @output_options("table", "json", "yaml")
 @click.pass_context
-def plan(  # noqa: PLR0913 - one parameter for each option
+def plan(
     context: click.Context,
     *,
-    node: NodeName,
-    root_dir: Path,
-    checkpoint: Path | None,
-    db: str,
-    behavior: Behavior,
-    on_conflict: str,
-    replace: bool,
-    missing_ok: bool,
-    pods: tuple[Path, ...],
+    request: Request,
     to: str,
     output: OutputOptions,
 ) -> None:
@@ -145,33 +171,20 @@ def plan(  # noqa: PLR0913 - one parameter for each option
 
     Exit codes: 0 all steps could be made, 1 one is refused, 3 file or database cannot be used.
     """
-    request = Request(
-        node, _file(root_dir, node, checkpoint), db, behavior, OnConflict(on_conflict), replace,
-        missing_ok, pods,
-    )  # fmt: skip
     if not plan_migration(request, Phase(to), output):
         context.exit(CHECK_FAILED)
 
 
 @migrate.command(epilog=example(f"rebind migrate run {_HERE} --to dualWrite"))
-@_node_options
-@_import_options
+@_request_options(importing=True)
 @_to_option(Phase.DATABASE)
 @_dry_run_option
 @output_options("table", "json", "yaml")
 @click.pass_context
-def run(  # noqa: PLR0913 - one parameter for each option
+def run(
     context: click.Context,
     *,
-    node: NodeName,
-    root_dir: Path,
-    checkpoint: Path | None,
-    db: str,
-    behavior: Behavior,
-    on_conflict: str,
-    replace: bool,
-    missing_ok: bool,
-    pods: tuple[Path, ...],
+    request: Request,
     to: str,
     dry_run: bool,
     output: OutputOptions,
@@ -183,10 +196,6 @@ def run(  # noqa: PLR0913 - one parameter for each option
     Exit codes: 0 the phase is reached, 1 a step is refused (a device under two pods, other rows of
     the node), 2 the file is damaged, 3 file or database cannot be used.
     """
-    request = Request(
-        node, _file(root_dir, node, checkpoint), db, behavior, OnConflict(on_conflict), replace,
-        missing_ok, pods,
-    )  # fmt: skip
     if not dry_run:
         run_migration(request, Phase(to), output, forward=True)
     elif not plan_migration(request, Phase(to), output):
@@ -194,19 +203,15 @@ def run(  # noqa: PLR0913 - one parameter for each option
 
 
 @migrate.command(epilog=example(f"rebind migrate back {_HERE}"))
-@_node_options
+@_request_options()
 @_to_option(Phase.CHECKPOINT)
 @_dry_run_option
 @output_options("table", "json", "yaml")
 @click.pass_context
-def back(  # noqa: PLR0913 - one parameter for each option
+def back(
     context: click.Context,
     *,
-    node: NodeName,
-    root_dir: Path,
-    checkpoint: Path | None,
-    db: str,
-    behavior: Behavior,
+    request: Request,
     to: str,
     dry_run: bool,
     output: OutputOptions,
@@ -218,7 +223,6 @@ def back(  # noqa: PLR0913 - one parameter for each option
 
     Exit codes: as of `run`.
     """
-    request = Request(node, _file(root_dir, node, checkpoint), db, behavior)
     if not dry_run:
         run_migration(request, Phase(to), output, forward=False)
     elif not plan_migration(request, Phase(to), output):
@@ -226,23 +230,18 @@ def back(  # noqa: PLR0913 - one parameter for each option
 
 
 @migrate.command(epilog=example(f"rebind migrate status {_HERE}"))
-@_node_options
+@_request_options()
 @output_options("table", "json", "yaml")
 @click.pass_context
-def status(  # noqa: PLR0913 - one parameter for each option
+def status(
     context: click.Context,
     *,
-    node: NodeName,
-    root_dir: Path,
-    checkpoint: Path | None,
-    db: str,
-    behavior: Behavior,
+    request: Request,
     output: OutputOptions,
 ) -> None:
     """Show how far a node is: its phase, its file and its rows, compared now.
 
     Exit codes: 0 all is as the phase says, 1 it is not, 3 the database cannot be used.
     """
-    request = Request(node, _file(root_dir, node, checkpoint), db, behavior)
     if not show_status(request, output):
         context.exit(CHECK_FAILED)
