@@ -1,0 +1,1 @@
+"""Tests of the generated protobuf code, and its generator."""

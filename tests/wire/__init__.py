@@ -1,0 +1,1 @@
+"""Tests of the wire over real unix sockets."""
