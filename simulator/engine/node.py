@@ -89,7 +89,7 @@ class Node:
             emit=self._emit,
             touch=partial(cluster.touch, spec.name),
             api=cluster.api,
-            runtime=Runtime(spec.name, self._emit),
+            runtime=Runtime(spec.name, self._emit, timeline.now),
             disk=self.storage.disk,
             database=database,
             phase=self.phase,

@@ -166,7 +166,9 @@ class PodWorkers:
             local.starting = False
             self._wait(local, container.name, result.error)
         else:
-            self._driver.process.after(CONTAINER_START, lambda: self._started(local, container))
+            self._driver.process.after(
+                CONTAINER_START, lambda: self._started(local, container, result)
+            )
 
     def _wait(self, local: LocalPod, container: ContainerName, error: str) -> None:
         message = f"{CONFIG_ERROR}: {error}"
@@ -175,13 +177,14 @@ class PodWorkers:
         self._statuses.set(local, replace(local.status, waiting=message))
         self._driver.process.after(SYNC_BACK_OFF, lambda: self.sync_in_turn(local))
 
-    def _started(self, local: LocalPod, container: Container) -> None:
+    def _started(self, local: LocalPod, container: Container, result: RunOptionsResult) -> None:
         local.starting = False
         if local.stage is not Stage.ADMITTED:
             return
         runtime = self._host.runtime
         again = runtime.current(local.uid, container.name) is not None
-        runtime.start(local.uid, container.name, self._given(local.uid, container.name))
+        devices = self._given(local.uid, container.name)
+        runtime.start(local.uid, container.name, devices, result)
         if again:
             self._statuses.set(local, replace(local.status, restarts=local.status.restarts + 1))
         if container.kind is ContainerKind.INIT:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from simulator.core.container_start import RunOptionsResult
 from simulator.core.devices import DeviceId
 from simulator.core.facts import ContainerInstance
+from simulator.core.instants import Instant
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.records import ContainerChanged, Record
 from simulator.core.resources import ResourceName
@@ -28,24 +30,39 @@ class ContainerProcess:
     Attributes:
         container_id: Unique on the node.
         devices: What the process was given when it started.
+        started: When it started; None when that was before the run.
+        given: What the device manager said of its start (S10); None when that was before the run.
         running: Whether it runs; else it has exited.
         succeeded: Whether it exited by itself with code 0.
+        ended: When it exited; None while it runs.
     """
 
     pod: PodUid
     container: ContainerName
     container_id: str
     devices: GivenDevices = ()
+    started: Instant | None = None
+    given: RunOptionsResult | None = None
     running: bool = True
     succeeded: bool = False
+    ended: Instant | None = None
 
 
 class Runtime:
-    """The containers of one node."""
+    """The containers of one node.
 
-    def __init__(self, node: NodeName, emit: Callable[[Record], None]) -> None:
+    Args:
+        node: The node's name.
+        emit: Keeps a record.
+        now: Returns the present instant.
+    """
+
+    def __init__(
+        self, node: NodeName, emit: Callable[[Record], None], now: Callable[[], Instant]
+    ) -> None:
         self._node = node
         self._emit = emit
+        self._now = now
         self._started = 0
         self._ready_sandboxes: set[PodUid] = set()
         self._containers: dict[PodUid, list[ContainerProcess]] = {}
@@ -60,9 +77,16 @@ class Runtime:
         self._ready_sandboxes.add(pod)
         self._containers[pod] = []
 
-    def start(self, pod: PodUid, container: ContainerName, devices: GivenDevices) -> None:
+    def start(
+        self,
+        pod: PodUid,
+        container: ContainerName,
+        devices: GivenDevices,
+        given: RunOptionsResult | None = None,
+    ) -> None:
         """Start a container; of the earlier instances only the last exited one stays listed."""
-        self._list(pod, container, devices)
+        process = self._list(pod, container, devices)
+        process.started, process.given = self._now(), given
         self._emit(ContainerChanged(pod, container, "running", "", devices))
 
     def place(
@@ -137,6 +161,11 @@ class Runtime:
                 return process
         return None
 
+    def instances(self, pod: PodUid, container: ContainerName) -> list[ContainerProcess]:
+        """Return the instances of a container that are listed, the newest first."""
+        listed = reversed(self._containers.get(pod, ()))
+        return [process for process in listed if process.container == container]
+
     def running(self, pod: PodUid | None = None) -> Iterator[ContainerProcess]:
         """Iterate over the running containers of one pod or of all."""
         lists = self._containers.values() if pod is None else (self._containers.get(pod, []),)
@@ -165,3 +194,4 @@ class Runtime:
     def _end(self, process: ContainerProcess, *, succeeded: bool) -> None:
         process.running = False
         process.succeeded = succeeded
+        process.ended = self._now()
