@@ -15,6 +15,8 @@ RebindError
 ├─ StoreError             SchemaOutOfDateError, HolderConflictError, ImportRefusedError,
 │                         StoreUnavailableError, WriterLockedError
 ├─ ApiError
+├─ ServerError            ServerNotRunningError, ObjectNotFoundError, ObjectConflictError,
+│                         WatchBrokenError
 └─ InputError             ScenarioError, ManifestError
 
 Exit codes belong to the command line alone (`simulator.cli`).
@@ -144,6 +146,26 @@ class WriterLockedError(StoreError):
 
 class ApiError(RebindError):
     """The API server refused a request."""
+
+
+class ServerError(RebindError):
+    """A running server cannot do what it was asked, or cannot start."""
+
+
+class ServerNotRunningError(ServerError):
+    """No server runs where one was looked for."""
+
+
+class ObjectNotFoundError(ServerError):
+    """A running server has no such object."""
+
+
+class ObjectConflictError(ServerError):
+    """A running server has such an object, and another one under its name cannot be."""
+
+
+class WatchBrokenError(ServerError):
+    """A watch did not take what happened as fast as it happened, and was ended."""
 
 
 class InputError(RebindError):

@@ -20,9 +20,12 @@ from simulator.errors import (
     HolderConflictError,
     ImportRefusedError,
     InputError,
+    ObjectConflictError,
+    ObjectNotFoundError,
     PluginError,
     RebindError,
     RegistrationError,
+    ServerError,
     StoreError,
 )
 from simulator.reports.text import printable
@@ -39,9 +42,12 @@ BROKEN_PIPE: Final = 141
 _EXIT_CODES: Final[tuple[tuple[type[RebindError], int], ...]] = (
     (HolderConflictError, CHECK_FAILED),
     (ImportRefusedError, CHECK_FAILED),
+    (ObjectConflictError, CHECK_FAILED),
+    (ObjectNotFoundError, INVALID),
     (StoreError, ENVIRONMENT),
     (PluginError, ENVIRONMENT),
     (ApiError, ENVIRONMENT),
+    (ServerError, ENVIRONMENT),
     (ConfigError, INVALID),
     (RegistrationError, INVALID),
     (CheckpointError, INVALID),

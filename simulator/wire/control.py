@@ -1,0 +1,182 @@
+"""The control service of a running server: gRPC on ROOT/rebind.sock.
+
+Requests go to a `ControlService`; an error of Rebind that it raises reaches the client as the same
+error (`control_errors`). Message sizes and the number of calls at a time are bounded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Final, Protocol, TypeVar
+
+import grpc
+import grpc.aio
+from google.protobuf.message import Message
+
+from simulator.errors import RebindError
+from simulator.protocol import control_services as methods
+from simulator.protocol import rebind_control_pb2 as control
+from simulator.protocol.services import Method
+from simulator.wire.control_errors import KIND_KEY, kind_of, status_of
+
+MESSAGE_SIZE_MAX: Final = 64 * 1024 * 1024
+"""Largest request or answer, in bytes: a cluster's pods, or a file of manifests."""
+CALLS_MAX: Final = 256
+"""Most calls at a time, watches included; more are refused."""
+
+Request = TypeVar("Request", bound=Message)
+Response = TypeVar("Response", bound=Message)
+
+
+class ControlService(Protocol):
+    """What answers the control interface; every method raises `RebindError` to refuse."""
+
+    async def info(self, request: control.InfoRequest) -> control.InfoResponse:
+        """Tell what this server is."""
+        ...
+
+    async def apply(self, request: control.ApplyRequest) -> control.ApplyResponse:
+        """Create the objects of a manifest."""
+        ...
+
+    async def get(self, request: control.GetRequest) -> control.GetResponse:
+        """Return the present objects of a kind."""
+        ...
+
+    def watch(self, request: control.GetRequest) -> AsyncIterator[control.WatchEvent]:
+        """Yield the present objects of a kind, a bookmark, and every change after it."""
+        ...
+
+    async def describe(self, request: control.DescribeRequest) -> control.DescribeResponse:
+        """Return one object with all that belongs to it."""
+        ...
+
+    async def delete(self, request: control.DeleteRequest) -> control.DeleteResponse:
+        """Delete an object."""
+        ...
+
+    async def read(self, request: control.ReadRequest) -> control.ReadResponse:
+        """Answer what is asked of a store."""
+        ...
+
+    def records(self, request: control.RecordsRequest) -> AsyncIterator[control.RecordsResponse]:
+        """Yield records as they happen."""
+        ...
+
+    async def restart_kubelet(
+        self, request: control.RestartKubeletRequest
+    ) -> control.RestartKubeletResponse:
+        """Restart a kubelet, and answer when its first pods are admitted or refused."""
+        ...
+
+    async def reboot_node(self, request: control.RebootNodeRequest) -> control.RebootNodeResponse:
+        """Reboot a node, and answer when it is up again."""
+        ...
+
+    async def start_plugin(
+        self, request: control.StartPluginRequest
+    ) -> control.StartPluginResponse:
+        """Start a built-in plugin in the server."""
+        ...
+
+    async def stop_plugin(self, request: control.StopPluginRequest) -> control.StopPluginResponse:
+        """Stop a built-in plugin in the server."""
+        ...
+
+
+class ControlServer:
+    """The gRPC server of one control service.
+
+    Args:
+        service: What answers.
+        path: The socket, which must not exist (`control_socket.claim`).
+    """
+
+    def __init__(self, service: ControlService, path: Path) -> None:
+        self._path = path
+        self._server = grpc.aio.server(
+            options=(
+                ("grpc.max_receive_message_length", MESSAGE_SIZE_MAX),
+                ("grpc.max_send_message_length", MESSAGE_SIZE_MAX),
+            ),
+            maximum_concurrent_rpcs=CALLS_MAX,
+        )
+        handlers = {
+            method.name: _unary(method, answer)
+            for method, answer in (
+                (methods.INFO, service.info),
+                (methods.APPLY, service.apply),
+                (methods.GET, service.get),
+                (methods.DESCRIBE, service.describe),
+                (methods.DELETE, service.delete),
+                (methods.READ, service.read),
+                (methods.RESTART_KUBELET, service.restart_kubelet),
+                (methods.REBOOT_NODE, service.reboot_node),
+                (methods.START_PLUGIN, service.start_plugin),
+                (methods.STOP_PLUGIN, service.stop_plugin),
+            )
+        }
+        handlers[methods.WATCH.name] = _stream(methods.WATCH, service.watch)
+        handlers[methods.RECORDS.name] = _stream(methods.RECORDS, service.records)
+        self._server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler(methods.CONTROL, handlers),)
+        )
+
+    async def start(self) -> None:
+        """Listen; only the owner of the process may connect."""
+        before = os.umask(0o177)
+        try:
+            self._server.add_insecure_port(f"unix:{self._path}")
+        finally:
+            os.umask(before)
+        await self._server.start()
+
+    async def stop(self, grace_s: float) -> None:
+        """Take no more calls, wait for those under way, and break them off after `grace_s`."""
+        await self._server.stop(grace_s)
+        self._path.unlink(missing_ok=True)
+
+
+def _unary(
+    method: Method[Request, Response], answer: Callable[[Request], Awaitable[Response]]
+) -> grpc.RpcMethodHandler[Request, Response]:
+    async def handle(
+        request: Request, context: grpc.aio.ServicerContext[Request, Response]
+    ) -> Response:
+        try:
+            return await answer(request)
+        except RebindError as error:
+            await _refuse(context, error)
+            raise
+
+    return grpc.unary_unary_rpc_method_handler(
+        handle,
+        request_deserializer=method.request.FromString,
+        response_serializer=method.response.SerializeToString,
+    )
+
+
+def _stream(
+    method: Method[Request, Response], answer: Callable[[Request], AsyncIterator[Response]]
+) -> grpc.RpcMethodHandler[Request, Response]:
+    async def handle(
+        request: Request, context: grpc.aio.ServicerContext[Request, Response]
+    ) -> AsyncIterator[Response]:
+        try:
+            async for response in answer(request):
+                yield response
+        except RebindError as error:
+            await _refuse(context, error)
+            raise
+
+    return grpc.unary_stream_rpc_method_handler(
+        handle,
+        request_deserializer=method.request.FromString,
+        response_serializer=method.response.SerializeToString,
+    )
+
+
+async def _refuse(context: grpc.aio.ServicerContext[Request, Response], error: RebindError) -> None:
+    await context.abort(status_of(error), str(error), ((KIND_KEY, kind_of(error)),))
