@@ -64,6 +64,14 @@ class DisconnectMatch(Enum):
     RESOURCE_NAME = "resourceName"
 
 
+class ServedMethod(Enum):
+    """Whether a method of PodResources is there (S8.6)."""
+
+    ABSENT = "absent"
+    OFF = "off"
+    ON = "on"
+
+
 class Readmission(Enum):
     """What happens to a pod whose recorded devices are not available at readmission.
 
@@ -151,13 +159,14 @@ class Behavior:
     # PodResources
     pod_resources_versions: frozenset[str] = frozenset({"v1", "v1alpha1"})
     pod_resources_releases: bool = True
-    pod_resources_allocatable_served: bool = True
+    pod_resources_allocatable_served: ServedMethod = ServedMethod.ON
     unhealthy_devices_allocatable: bool = False
     pod_resources_entry_per_device: bool = True
     pod_resources_rate_limited: bool = True
     pod_resources_sidecars_listed: bool = True
     pod_resources_active_pods_only: bool = True
-    pod_resources_get_served: bool = True
+    pod_resources_terminal_pods_hidden: bool = True
+    pod_resources_get_served: ServedMethod = ServedMethod.ON
     # API client
     api_qps: int = 50
     api_burst: int = 100

@@ -12,6 +12,7 @@ from simulator.core.behavior import (
     ExtendedResourceReset,
     HintNodes,
     RunningCheck,
+    ServedMethod,
     VanishedDevice,
 )
 from simulator.core.checkpoint.bindings import checkpoint_of
@@ -68,8 +69,8 @@ def test_a_version_with_changes_of_its_own_says_which_profile_it_uses() -> None:
 @pytest.mark.parametrize(
     ("version", "profile"),
     [("1.25.12", "1.25.10"), ("1.27.6", "1.27.6"), ("v1.31.3+k3s1", "1.30.5"), ("1.24", "1.23.0"),
-     ("1.36.0-rc.1", "1.36.0"), ("1.36.2", "1.36.0"), ("1.40", "1.37.0"), ("1.21.3", "1.20.0"),
-     ("1.21.8", "1.20.14"), ("1.13.5", "1.11.0"), ("trust-checkpoint", "trust-checkpoint")],
+     ("1.36.0-rc.1", "1.36.0"), ("1.36.2", "1.36.0"), ("1.40", "1.37.0"), ("1.21.3", "1.21.0"),
+     ("1.21.8", "1.21.8"), ("1.13.5", "1.11.0"), ("trust-checkpoint", "trust-checkpoint")],
 )  # fmt: skip
 def test_a_profile_is_named_by_the_first_release_that_has_it(version: str, profile: str) -> None:
     """Back-ports included (table 5.4)."""
@@ -263,7 +264,9 @@ def test_an_exited_instance_hides_the_running_one_until_any_is_looked_at(
         ("resource_health_in_status", True, "1.36.0", "1.35.9"),
         ("watched_plugins_retried", True, "1.36.0", "1.35.9"),
         ("pod_resources_active_pods_only", True, "1.34.0", "1.33.9"),
-        ("pod_resources_get_served", True, "1.34.0", "1.33.9"),
+        ("pod_resources_get_served", ServedMethod.ON, "1.34.0", "1.33.9"),
+        ("pod_resources_get_served", ServedMethod.OFF, "1.27.0 1.33.9", "1.26.9"),
+        ("pod_resources_terminal_pods_hidden", True, "1.34.7 1.35.4 1.36.0", "1.34.6 1.35.3"),
         # appendix E
         ("checkpoint_at_every_admission", False, "1.20.0", "1.19"),
         ("topologyless_under_node_zero", True, "1.20.0 1.21.14", "1.19"),
@@ -283,7 +286,8 @@ def test_an_exited_instance_hides_the_running_one_until_any_is_looked_at(
         ("rejections_counted", True, "1.32.0", "1.31"),
         ("pod_resources_versions", frozenset({"v1alpha1"}), "1.15.0 1.19", "1.14 1.20.0"),
         ("pod_resources_versions", frozenset({"v1alpha1", "v1"}), "1.20.0", "1.19"),
-        ("pod_resources_allocatable_served", True, "1.23.0", "1.22"),
+        ("pod_resources_allocatable_served", ServedMethod.ON, "1.23.0", "1.22"),
+        ("pod_resources_allocatable_served", ServedMethod.OFF, "1.21.0 1.22", "1.20.15"),
         ("pod_resources_rate_limited", True, "1.27.0", "1.26"),
         ("pod_resources_entry_per_device", True, "1.25.0", "1.24"),
         ("registration_health_needs_start", False, "1.36.0", "1.35.9 1.32.10"),

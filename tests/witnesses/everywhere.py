@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from simulator.core.behavior import Behavior, ReadmissionHealthCheck
+from simulator.core.behavior import Behavior, CheckpointFormat, ReadmissionHealthCheck
 from simulator.core.switches import SWITCHES, behavior_for
 from simulator.errors import ScenarioError
 from tests.witnesses.flipping import Behaviors, Flip, observe_scenario, pairs_of
@@ -27,6 +27,14 @@ def _running_check_is_not_made(behavior: Behavior) -> bool:
     return _nobody_asks_what_runs(behavior) or behavior.trusts_checkpoint
 
 
+def _nodes_are_not_recorded(behavior: Behavior) -> bool:
+    return behavior.checkpoint_written is CheckpointFormat.V1
+
+
+def _only_the_first_version_is_served(behavior: Behavior) -> bool:
+    return "v1" not in behavior.pod_resources_versions
+
+
 HIDDEN: Final[dict[str, Hidden]] = {
     "running_check": _running_check_is_not_made,
     "trusts_checkpoint": _nobody_asks_what_runs,
@@ -38,6 +46,9 @@ HIDDEN: Final[dict[str, Hidden]] = {
     "hint_nodes": _topology_is_unknown,
     "sidecars_in_pod_request": _topology_is_unknown,
     "merge_needs_equal_masks": _topology_is_unknown,
+    "pod_resources_entry_per_device": _nodes_are_not_recorded,
+    "pod_resources_allocatable_served": _only_the_first_version_is_served,
+    "pod_resources_get_served": _only_the_first_version_is_served,
 }
 """Where a switch has no effect, since another one of the same profile keeps it from being asked."""
 

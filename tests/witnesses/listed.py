@@ -21,7 +21,7 @@ from simulator.core.behavior import (
 )
 from simulator.core.instants import Duration
 from simulator.core.switches import SWITCHES, TRUST_CHECKPOINT, behavior_for, profiles
-from tests.witnesses import in_core
+from tests.witnesses import in_core, of_pod_resources
 from tests.witnesses.flipping import Behaviors, Flip, observe_scenario, pairs_of
 
 
@@ -183,6 +183,17 @@ CORE: Final[dict[str, in_core.CoreWitness]] = {
     "plugin_directory_emptied": in_core.file_of_a_write_that_a_crash_cut_off,
     "extended_resource_reset": in_core.extended_resources_at_start,
     "unhealthy_devices_allocatable": in_core.allocatable_with_an_unhealthy_device,
+    "pod_resources_versions": of_pod_resources.served,
+    "pod_resources_releases": of_pod_resources.list_after_a_pod_has_ended,
+    "pod_resources_allocatable_served": of_pod_resources.served,
+    "pod_resources_entry_per_device": of_pod_resources.entries_of_devices_of_one_node,
+    "pod_resources_rate_limited": of_pod_resources.eleven_calls_at_once,
+    "pod_resources_sidecars_listed": of_pod_resources.list_with_a_sidecar,
+    "pod_resources_active_pods_only": of_pod_resources.list_after_a_pod_has_ended,
+    "pod_resources_terminal_pods_hidden": (
+        of_pod_resources.list_after_a_pod_has_ended_with_the_gate_off
+    ),
+    "pod_resources_get_served": of_pod_resources.served,
 }
 """Witnesses for what no scenario of the list is about: pairs of values, or profiles."""
 

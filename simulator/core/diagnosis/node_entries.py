@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from simulator.core.behavior import ServedMethod
 from simulator.core.diagnosis.known import Known
 from simulator.core.diagnosis.texts import phrase
 
@@ -71,7 +72,7 @@ POD_NOT_FOUND: Final = Known(
     texts=(
         phrase(
             r"pod (?P<name>\S+) in namespace (?P<word>\S+) not found",
-            lambda behavior: behavior.pod_resources_get_served,
+            lambda behavior: behavior.pod_resources_get_served is ServedMethod.ON,
         ),
     ),
     means="This kubelet has no active pod {name} in namespace {word}.",

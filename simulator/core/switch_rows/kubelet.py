@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from simulator.core.behavior import ServedMethod
 from simulator.core.switch_rows.row import UNNAMED, Switch, change
 
 _PR_126343: Final = ("1.31.1", "1.30.5", "1.29.9", "1.28.14")
@@ -67,9 +68,10 @@ POD_RESOURCES: Final[tuple[Switch, ...]] = (
     )),
     Switch(
         "pod_resources_allocatable_served",
-        "GetAllocatableResources is served",
-        "S8.6", first=False, changes=(
-        change("1.23.0", "S8.6", value=True),
+        "GetAllocatableResources is there: behind a gate that is off, or on",
+        "S8.6", first=ServedMethod.ABSENT, changes=(
+        change("1.21.0", "S8.6", value=ServedMethod.OFF),
+        change("1.23.0", "S8.6", value=ServedMethod.ON),
     )),
     Switch(
         "unhealthy_devices_allocatable",
@@ -102,10 +104,17 @@ POD_RESOURCES: Final[tuple[Switch, ...]] = (
         change("1.34.0", "PR 132028", value=True),
     )),
     Switch(
+        "pod_resources_terminal_pods_hidden",
+        "List leaves out pods that have ended even where it is not about active pods only",
+        "S8.8, R46", first=False, changes=(
+        change("1.36.0", "PR 135485", value=True, ports=("1.35.4", "1.34.7")),
+    )),
+    Switch(
         "pod_resources_get_served",
-        "Get is served",
-        "S8.6", first=False, changes=(
-        change("1.34.0", "S8.6", value=True),
+        "Get is there: behind a gate that is off, or on",
+        "S8.6", first=ServedMethod.ABSENT, changes=(
+        change("1.27.0", "S8.6", value=ServedMethod.OFF),
+        change("1.34.0", "S8.6", value=ServedMethod.ON),
     )),
 )
 
