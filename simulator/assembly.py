@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from simulator.core.transitions import NodeName
 from simulator.engine.cluster import Keeping
 from simulator.engine.faults import Fault
-from simulator.engine.simulation import Simulation, Watching
+from simulator.engine.simulation import Simulation
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.world import Watching
 from simulator.ports import Durability, Store
 from store import maintenance
 from store.memory.store import MemoryStore

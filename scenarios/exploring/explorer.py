@@ -25,8 +25,8 @@ from simulator.engine.cluster import Keeping
 from simulator.engine.cut_points import INTERRUPTED, CutPoint, cut_points, sampled
 from simulator.engine.faults import Effect, Fault
 from simulator.engine.node_phase import reservations_of
-from simulator.engine.simulation import Watching
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.world import Watching
 from simulator.errors import ScenarioError
 from simulator.reports.wording import pod_names
 

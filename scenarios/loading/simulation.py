@@ -67,6 +67,7 @@ def _plugin(spec: Spec, plugin: Plugin) -> PluginSpec:
         empty_allocate=plugin.empty_allocate,
         fail_preferred=plugin.fail_preferred,
         fail_pre_start=plugin.fail_pre_start,
+        fail_dial=plugin.fail_dial,
         fail_options=plugin.fail_options,
         fail_list=plugin.fail_list_and_watch,
     )

@@ -134,6 +134,8 @@ class Plugin(Model):
     """Error text with which every GetPreferredAllocation fails."""
     fail_pre_start: str = ""
     """Error text with which every PreStartContainer fails."""
+    fail_dial: bool = False
+    """Whether it registers a socket that it does not serve."""
     fail_options: str = ""
     """Error text with which every GetDevicePluginOptions fails."""
     fail_list_and_watch: bool = False

@@ -6,13 +6,32 @@ wire. The order is the kubelet's: the version is looked at before the name.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Final
 
+from simulator.core.endpoints import PluginOptions
 from simulator.core.resources import ResourceName, is_extended_resource_name
 from simulator.errors import InvalidResourceNameError, UnsupportedVersionError
 
 DEVICE_PLUGIN_VERSION: Final = "v1beta1"
 """The one supported version of the device plugin API (S1.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterRequest:
+    """What a plugin asks for (S1.4).
+
+    Attributes:
+        endpoint: Its socket, as it names it; empty where there is none (a simulated plugin).
+        options: Those of the request, which kubelets from 1.25 on do not look at (S1.12.6).
+        watched: Whether it came through `plugins_registry` and not by a Register call (S1.33).
+    """
+
+    resource_name: str
+    version: str = DEVICE_PLUGIN_VERSION
+    endpoint: str = ""
+    options: PluginOptions = field(default_factory=PluginOptions)
+    watched: bool = False
 
 
 def accept_registration(*, version: str, resource_name: str) -> ResourceName:

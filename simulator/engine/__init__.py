@@ -1,1 +1,5 @@
-"""Virtual time and the simulated machine: the driver of the core that needs no real world."""
+"""Nodes and their cluster in time: kubelet process, pods, runtime, API objects.
+
+What a node is made of (time, disk, database, sockets, plugins) comes through `ports`. Here are the
+parts in virtual time, with `simulation` as their driver; `simulator.live` has the real ones.
+"""

@@ -17,9 +17,9 @@ from simulator.core.migration.agreement import agreement
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding
-from simulator.engine.disk import Disk
 from simulator.engine.node_phase import NodePhase
 from simulator.engine.observation import CheckpointObservation
+from simulator.engine.ports import Directory
 
 HolderKey = tuple[PodUid, ContainerName, ResourceName]
 """What a binding is found by."""
@@ -49,7 +49,7 @@ class RestorableState:
 class Authority:
     """The durable state of one node; what has not changed is not read again."""
 
-    def __init__(self, disk: Disk, phase: NodePhase) -> None:
+    def __init__(self, disk: Directory, phase: NodePhase) -> None:
         self._disk = disk
         self._phase = phase
         self._seen: list[object] = []

@@ -1,4 +1,4 @@
-"""Drives the core's decisions in virtual time: a call out, its latency, the reply.
+"""Drives the core's decisions: a call out, and when its reply has come, on.
 
 While a call is out, other events happen. A decision whose kubelet died is never resumed. Every
 call is an effect that faults may strike before and after (`injection`).
@@ -31,18 +31,19 @@ from simulator.core.calls import (
 from simulator.core.instants import Instant
 from simulator.core.panics import KubeletPanic
 from simulator.core.resources import ResourceName
-from simulator.engine.checkpoint_file import CheckpointFile
-from simulator.engine.database import Database
 from simulator.engine.faults import Op
 from simulator.engine.host import Host
 from simulator.engine.latencies import PRE_START_TIMEOUT
-from simulator.engine.plugin import CONNECTION_CLOSING, PluginStream
+from simulator.engine.ports import NodeDatabase, PluginStream
 from simulator.engine.timeline import Process
 
 T = TypeVar("T")
 ReplyT = TypeVar("ReplyT", StoreReply, PluginReply)
 
 DEADLINE_EXCEEDED: Final = "rpc error: code = DeadlineExceeded desc = context deadline exceeded"
+CONNECTION_CLOSING: Final = (
+    "rpc error: code = Canceled desc = grpc: the client connection is closing"
+)
 _OPS: Final = {
     AllocateCall: Op.ALLOCATE,
     PreferredAllocationCall: Op.PREFERRED_ALLOCATION,
@@ -96,12 +97,7 @@ class DecisionDriver:
         self.in_flight = 0
         self._host = host
         self._facts = facts
-        self._checkpoint = CheckpointFile(
-            host.disk,
-            process,
-            host.injector,
-            dir_fsync=dict(host.run.persistence_options).get("dirFsync", False),
-        )
+        self._state_file = host.storage.state_file(process, host.injector)
 
     def run(self, decision: Decision[T], done: Callable[[T], None]) -> None:
         """Drive `decision` to its end and hand its result to `done`, if the kubelet lives."""
@@ -119,11 +115,11 @@ class DecisionDriver:
     def perform(self, call: Call, resume: Callable[[Reply], None]) -> None:
         """Make a call out and resume with its reply."""
         if isinstance(call, ReadCheckpoint):
-            self._checkpoint.read(resume)
+            self._state_file.read(resume)
         elif isinstance(call, WriteCheckpoint):
-            self._checkpoint.write(call.content, resume, directory_synced=call.directory_synced)
+            self._state_file.write(call.content, resume, directory_synced=call.directory_synced)
         elif isinstance(call, SetCheckpointAside):
-            self._checkpoint.set_aside(resume)
+            self._state_file.set_aside(resume)
         elif isinstance(call, LoadState):
             self._load(call, resume)
         elif isinstance(call, Commit):
@@ -131,8 +127,8 @@ class DecisionDriver:
         else:
             self._call_plugin(call, resume)
 
-    def _database(self) -> Database:
-        database = self._host.database
+    def _database(self) -> NodeDatabase:
+        database = self._host.storage.database
         if database is None:
             message = f"node {self._host.name} has no database, but its persistence asks for one"
             raise TypeError(message)
@@ -173,7 +169,7 @@ class DecisionDriver:
             send,
             failure=_rpc_failure,
             resume=resume,
-            target=stream.plugin.spec.name if stream else "",
+            target=stream.plugin.name if stream else "",
         )
 
     def _within_limit(

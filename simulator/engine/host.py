@@ -13,10 +13,9 @@ from simulator.core.persistence.protocol import Persistence
 from simulator.core.records import Record
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
-from simulator.engine.database import Database
-from simulator.engine.disk import Disk
 from simulator.engine.injection import Injector
 from simulator.engine.node_phase import NodePhase
+from simulator.engine.ports import NodeSockets, Storage
 from simulator.engine.runtime import ContainerProcess, Runtime
 from simulator.engine.spec import NodeSpec, SimulationSpec
 from simulator.engine.timeline import Process, Timeline
@@ -33,10 +32,6 @@ class Machine(Protocol):
     @property
     def power(self) -> Process:
         """What ends when the machine loses power or reboots."""
-        ...
-
-    def sockets_removed(self) -> None:
-        """The kubelet has emptied the plugin directory and listens (S1.8 to S1.10)."""
         ...
 
     def kubelet_panicked(self, restart_after: Duration) -> None:
@@ -59,7 +54,9 @@ class Host:
     Attributes:
         run: The whole run's choices.
         touch: Says that something changed of which there is no record.
-        database: None unless the persistence keeps its state there, now or after a migration.
+        storage: Its database is None unless the persistence keeps its state there, now or after a
+            migration.
+        sockets: By which plugins and agents reach the kubelet.
         phase: How far that migration is.
         strategy: Makes the persistence of a kubelet; None for that of the run's name.
     """
@@ -72,8 +69,8 @@ class Host:
     touch: Callable[[], None]
     api: ApiServer
     runtime: Runtime
-    disk: Disk
-    database: Database | None
+    storage: Storage
+    sockets: NodeSockets
     phase: NodePhase
     injector: Injector
     choices: Choices

@@ -6,6 +6,8 @@ the database holds what the checkpoint says when that is where state is kept.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.checkpoint.bindings import read_bindings
 from simulator.core.checkpoint.recognition import inspect
@@ -32,12 +34,11 @@ def place_initial_pods(node: Node, api: ApiServer) -> None:
     """
     content = node.spec.checkpoint
     regime = node.phase.regime
-    bindings: tuple[DeviceBinding, ...] = ()
     if content is not None and regime.writes_rows:
-        bindings = _import(node, content)
+        _import(node, content)
     if content is not None and regime.writes_file:
         node.storage.disk.put(CHECKPOINT_FILE_NAME, content)
-        bindings = node.authority.state(node.behavior).bindings
+    bindings = node.authority.state(node.behavior).bindings
     for pod in node.spec.pods:
         start = _start(node, pod)
         if not start.gone:
@@ -81,7 +82,7 @@ def _readable(node: Node, content: bytes) -> Checkpoint:
     raise ScenarioError(reason)
 
 
-def _import(node: Node, content: bytes) -> tuple[DeviceBinding, ...]:
+def _import(node: Node, content: bytes) -> None:
     checkpoint = _readable(node, content)
     read = read_bindings(checkpoint, lenient=node.behavior.lenient_allocate_responses)
     registered = checkpoint.registered or {}
@@ -101,11 +102,10 @@ def _import(node: Node, content: bytes) -> tuple[DeviceBinding, ...]:
                 ),
             )
         )
-    return read.bindings
 
 
 def _place_containers(
-    node: Node, pod: Pod, start: PodStart, bindings: tuple[DeviceBinding, ...]
+    node: Node, pod: Pod, start: PodStart, bindings: Sequence[DeviceBinding]
 ) -> None:
     """List the pod's containers as they stand; one that was restarted has exited once before."""
     if start.phase not in TERMINAL_PHASES:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.behavior import Behavior
 from simulator.core.calls import Commit, Decision
 from simulator.core.facts import KubeletFacts
@@ -22,7 +21,6 @@ from simulator.core.records import HealthUpdated, KubeletStarted
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeBooted
 from simulator.engine.api import ApiPod
-from simulator.engine.checkpoint_file import RETIRED_FILE
 from simulator.engine.decisions import DecisionDriver
 from simulator.engine.host import Host
 from simulator.engine.housekeeping import Housekeeping
@@ -36,10 +34,10 @@ from simulator.engine.latencies import (
 )
 from simulator.engine.local_pods import LocalPod, LocalPods, Stage, StatusReporter
 from simulator.engine.node_status import NodeStatusReporter
-from simulator.engine.plugin import PluginStream
 from simulator.engine.plugin_connections import PluginConnections
 from simulator.engine.pod_admission import PodAdmission
 from simulator.engine.pod_workers import PodWorkers
+from simulator.engine.ports import PluginStream
 from simulator.engine.sync_loop import SyncLoop
 from simulator.engine.timeline import Process
 
@@ -130,13 +128,18 @@ class Kubelet:
         if restored.fatal:
             host.machine.kubelet_gave_up(restored.error)
             return
-        if self._behavior.plugin_directory_emptied:
-            for name in host.disk.names():
-                if name not in {CHECKPOINT_FILE_NAME, RETIRED_FILE}:
-                    host.disk.remove(name)
+        host.sockets.open(self._behavior, self.plugins, partial(self._listening, warm=warm))
+
+    def _listening(self, error: str, *, warm: bool) -> None:
+        """Begin to work, once plugins can register (S1.8)."""
+        host = self._host
+        if not self.process.is_alive():
+            return
+        if error:
+            host.machine.kubelet_gave_up(error)
+            return
         self.serving = True
         host.api.connect(host.name, self._pod_changed)
-        host.machine.sockets_removed()
         self._node_status.start()
         if warm:
             self._take_over()

@@ -21,6 +21,9 @@ STATIC_BATCH_DELAY: Final = Duration(100 * MILLISECOND)
 REGISTER_LATENCY: Final = Duration(2 * MILLISECOND)
 """From a plugin's Register call to the answer: dial and GetDevicePluginOptions (S1.12)."""
 
+DIAL_TIMEOUT: Final = Duration(10 * SECOND)
+"""How long the kubelet tries to connect to a plugin (S1.12.5)."""
+
 LIST_LATENCY: Final = Duration(MILLISECOND)
 """From opening a ListAndWatch stream to its first message."""
 

@@ -1,4 +1,4 @@
-"""The command that migrates a node, as a process in virtual time; the node's kubelet is stopped."""
+"""The command that migrates a node, as a process of its own; the node's kubelet is stopped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.core.resources import ResourceName
 from simulator.core.transitions import PodIdentity
 from simulator.engine.decisions import DecisionDriver
 from simulator.engine.host import Host
-from simulator.engine.plugin import PluginStream
+from simulator.engine.ports import PluginStream
 from simulator.engine.timeline import Process
 
 

@@ -22,7 +22,6 @@ from simulator.core.records import (
 from simulator.core.transitions import NodeName
 from simulator.engine.authority import Authority
 from simulator.engine.cluster import Cluster
-from simulator.engine.database import Database
 from simulator.engine.disk import Loss
 from simulator.engine.host import Host
 from simulator.engine.injection import Injector
@@ -30,9 +29,8 @@ from simulator.engine.kubelet import Kubelet
 from simulator.engine.latencies import INIT_CONTAINER_RUN
 from simulator.engine.migration import MigrationProcess
 from simulator.engine.node_phase import NodePhase
-from simulator.engine.node_storage import NodeStorage
-from simulator.engine.plugin import KubeletSocket, Plugin
 from simulator.engine.pod_factory import uuid_text
+from simulator.engine.ports import Adapters, InstalledPlugin, KubeletSocket, NodeDatabase
 from simulator.engine.runtime import ContainerProcess, Runtime
 from simulator.engine.spec import NodeSpec, PluginSpec
 from simulator.engine.streams import RandomChoices, RandomStreams
@@ -43,6 +41,7 @@ class Node:
     """A node (`simulator.engine.host.Machine`, `simulator.engine.injection.Breakable`).
 
     Args:
+        adapters: Where its storage, sockets and plugins come from.
         disturbed: Told before a restart, reboot or loss of power.
 
     Attributes:
@@ -59,14 +58,15 @@ class Node:
         self,
         spec: NodeSpec,
         cluster: Cluster,
+        adapters: Adapters,
         *,
-        database: Database | None,
         disturbed: Callable[[Node], None],
     ) -> None:
         run, timeline = cluster.run, cluster.timeline
         self.behavior = run.behaviors(run.kubelet_version)
         self.kubelet: Kubelet | None = None
-        self.plugins: dict[str, Plugin] = {}
+        self.plugins: dict[str, InstalledPlugin] = {}
+        self._adapters = adapters
         self._timeline = timeline
         self._emit = partial(cluster.emit, spec.name)
         self._disturbed = disturbed
@@ -78,8 +78,9 @@ class Node:
         self._boot_id = ""
         self._starts = 0
         self._given_up = False
-        self.storage = NodeStorage(timeline, self._emit, database, run.added_fsync)
-        self.phase = NodePhase(spec.name, run, database)
+        self.storage = adapters.storage(spec, self._emit)
+        self._sockets = adapters.sockets(spec.name)
+        self.phase = NodePhase(spec.name, run, self.storage.database)
         self._migration: MigrationProcess | None = None
         self._host = Host(
             name=spec.name,
@@ -90,8 +91,8 @@ class Node:
             touch=partial(cluster.touch, spec.name),
             api=cluster.api,
             runtime=Runtime(spec.name, self._emit, timeline.now),
-            disk=self.storage.disk,
-            database=database,
+            storage=self.storage,
+            sockets=self._sockets,
             phase=self.phase,
             injector=Injector(spec.name, timeline, cluster.effects, self),
             choices=_choices(run.choice, spec.name, cluster.streams),
@@ -142,9 +143,9 @@ class Node:
         return self._host.runtime
 
     @property
-    def database(self) -> Database | None:
+    def database(self) -> NodeDatabase | None:
         """The database, if the persistence keeps its state there."""
-        return self._host.database
+        return self.storage.database
 
     @property
     def reservations(self) -> Reservations:
@@ -156,9 +157,9 @@ class Node:
         """Whether a kubelet has handled its first batch, or has given up starting."""
         return self._given_up or (self.kubelet is not None and self.kubelet.settled)
 
-    def add_plugin(self, spec: PluginSpec) -> Plugin:
+    def add_plugin(self, spec: PluginSpec) -> InstalledPlugin:
         """Install a plugin; it does not run yet."""
-        plugin = Plugin(spec, self._timeline, self.socket)
+        plugin = self._adapters.plugin(spec, self.socket)
         self.plugins[spec.name] = plugin
         return plugin
 
@@ -184,8 +185,7 @@ class Node:
         kubelet, self.kubelet = self.kubelet, None
         if kubelet is not None:
             kubelet.stop()
-            for plugin in self.plugins.values():
-                plugin.lose_kubelet()
+            self._sockets.close()
             self._emit(KubeletStopped(cause))
 
     def restart_kubelet(
@@ -251,7 +251,7 @@ class Node:
     def reboot(self, downtime: Duration) -> None:
         """End everything in order; the disk keeps all that was written."""
         self._go_down("reboot")
-        self.storage.disk.settle()
+        self.storage.settle()
         self._boot_after(downtime)
 
     def cut_power(self, downtime: Duration, loss: Loss) -> None:
@@ -306,11 +306,6 @@ class Node:
 
     # What a kubelet tells its machine
 
-    def sockets_removed(self) -> None:
-        """The kubelet has emptied the plugin directory and listens (S1.8 to S1.10)."""
-        for plugin in self.plugins.values():
-            plugin.socket_removed()
-
     def run_init_container(self, process: ContainerProcess) -> None:
         """A plain init container has started; it exits after its time."""
 
@@ -328,7 +323,7 @@ class Node:
         """Let writes fail, for `duration` or for good."""
         self.storage.fill(duration)
 
-    def crash_plugin(self, plugin: Plugin, restart_after: Duration | None) -> None:
+    def crash_plugin(self, plugin: InstalledPlugin, restart_after: Duration | None) -> None:
         """Kill a plugin's process and start it again after `restart_after`, if given."""
         plugin.stop()
         if restart_after is not None:

@@ -7,7 +7,7 @@ from typing import Final
 from simulator.core.behavior import Reservations
 from simulator.core.migration.phases import Phase, Regime, regime_of
 from simulator.core.transitions import NodeName, NodeState
-from simulator.engine.database import Database
+from simulator.engine.ports import NodeDatabase
 from simulator.engine.spec import SimulationSpec
 from simulator.errors import StoreError
 
@@ -52,7 +52,7 @@ class NodePhase:
             first step of a migration until the node is back at `checkpoint`.
     """
 
-    def __init__(self, node: NodeName, run: SimulationSpec, database: Database | None) -> None:
+    def __init__(self, node: NodeName, run: SimulationSpec, database: NodeDatabase | None) -> None:
         self.unless_told = start_phase(run)
         self.is_asked = regime_of(self.unless_told).writes_both
         self._node = node
@@ -103,7 +103,7 @@ class NodePhase:
         return reservations_of(self._run, self.phase)
 
 
-def _read(database: Database, node: NodeName) -> NodeState | str:
+def _read(database: NodeDatabase, node: NodeName) -> NodeState | str:
     try:
         return database.store.load(node)
     except StoreError as error:

@@ -10,9 +10,12 @@ from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.instants import Duration
 from simulator.core.records import FaultInjected, Record
 from simulator.engine.actions import FileAction
+from simulator.engine.checkpoint_file import CheckpointFile
 from simulator.engine.database import Database
 from simulator.engine.disk import Disk, Loss
-from simulator.engine.timeline import Timeline
+from simulator.engine.injection import Injector
+from simulator.engine.spec import SimulationSpec
+from simulator.engine.timeline import Process, Timeline
 
 DAMAGES: Final = {
     FileAction.DELETE: "the database file is missing; restore it from a copy",
@@ -24,10 +27,10 @@ DAMAGES: Final = {
 
 
 class NodeStorage:
-    """A node's disk and, if the persistence keeps its state there, its database.
+    """A node's disk and, if state is kept there, its database (`simulator.engine.ports.Storage`).
 
     Args:
-        added_fsync: Extra time that every fsync takes as a rule.
+        run: Its extra time of every fsync is what the disk takes as a rule.
     """
 
     def __init__(
@@ -35,13 +38,23 @@ class NodeStorage:
         timeline: Timeline,
         emit: Callable[[Record], None],
         database: Database | None,
-        added_fsync: Duration,
+        run: SimulationSpec,
     ) -> None:
+        added_fsync = run.added_fsync
         self.disk = Disk(timeline.now, added_fsync=added_fsync)
         self.database = database
+        self._dir_fsync = dict(run.persistence_options).get("dirFsync", False)
         self._timeline = timeline
         self._emit = emit
         self._usual_fsync = added_fsync
+
+    def state_file(self, process: Process, injector: Injector) -> CheckpointFile:
+        """Return a new kubelet process' way to the checkpoint file."""
+        return CheckpointFile(self.disk, process, injector, dir_fsync=self._dir_fsync)
+
+    def settle(self) -> None:
+        """Write everything back, as an orderly shutdown does."""
+        self.disk.settle()
 
     def cut_power(self, loss: Loss, chance: random.Random) -> None:
         """Lose what was not durable."""

@@ -18,7 +18,7 @@ from simulator.engine.observation import (
     PluginObservation,
     PodObservation,
 )
-from simulator.engine.plugin import Plugin
+from simulator.engine.ports import InstalledPlugin
 
 DeviceIds = tuple[tuple[ResourceName, tuple[str, ...]], ...]
 """Resource to sorted ids, sorted by resource."""
@@ -54,7 +54,7 @@ class PodHistory:
 
 
 def observe_pod(
-    pod: ApiPod, node: Node | None, history: PodHistory, plugins: Mapping[str, Plugin]
+    pod: ApiPod, node: Node | None, history: PodHistory, plugins: Mapping[str, InstalledPlugin]
 ) -> PodObservation:
     """Return a pod as the API and its node show it."""
     ids = _device_ids(_bindings(node, pod.uid)) if node is not None else ()
@@ -97,7 +97,7 @@ def observe_node(node: Node, api: ApiServer) -> NodeObservation:
     )
 
 
-def observe_plugin(plugin: Plugin) -> PluginObservation:
+def observe_plugin(plugin: InstalledPlugin) -> PluginObservation:
     """Return a plugin."""
     return PluginObservation(plugin.registered, tuple(sorted(plugin.calls.items())))
 

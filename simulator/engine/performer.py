@@ -13,8 +13,8 @@ from simulator.engine.api import PENDING, ApiPod
 from simulator.engine.cluster import Cluster
 from simulator.engine.faults import Fault, FaultKind, Op
 from simulator.engine.node import Node
-from simulator.engine.plugin import Plugin
 from simulator.engine.pod_factory import PodFactory
+from simulator.engine.ports import InstalledPlugin
 from simulator.errors import ScenarioError
 
 Completed = Callable[[], bool]
@@ -33,7 +33,7 @@ class Performer:
         self,
         cluster: Cluster,
         nodes: Mapping[NodeName, Node],
-        plugins: Mapping[str, Plugin],
+        plugins: Mapping[str, InstalledPlugin],
         factory: PodFactory,
     ) -> None:
         self._timeline = cluster.timeline
@@ -115,7 +115,7 @@ class Performer:
         | actions.HangPlugin
         | actions.ReportDevices
         | actions.BreakStream,
-        plugin: Plugin,
+        plugin: InstalledPlugin,
     ) -> Completed:
         match action:
             case actions.StartPlugin():
@@ -276,7 +276,7 @@ class Performer:
             raise ScenarioError(message)
         return self._node(pod.node)
 
-    def _plugin(self, name: str) -> Plugin:
+    def _plugin(self, name: str) -> InstalledPlugin:
         plugin = self._plugins.get(name)
         if plugin is None:
             message = f'"{name}" is not a plugin of this run; {_known(self._plugins)}'

@@ -6,9 +6,8 @@ socket (S1.10). What it answers depends on the call alone, so that a run repeats
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from collections.abc import Callable
+from typing import Final
 
 from simulator.core.calls import (
     AllocateCall,
@@ -17,58 +16,18 @@ from simulator.core.calls import (
     PluginReply,
 )
 from simulator.core.devices import Device
+from simulator.core.endpoints import PluginOptions
 from simulator.core.instants import Duration
 from simulator.core.pods import PodUid
-from simulator.core.resources import ResourceName
-from simulator.engine.latencies import LIST_LATENCY, REGISTER_LATENCY
+from simulator.core.registration import RegisterRequest
+from simulator.engine.latencies import DIAL_TIMEOUT, LIST_LATENCY, REGISTER_LATENCY
 from simulator.engine.plugin_answers import answer_of, latency_of
+from simulator.engine.ports import KubeletSocket, PluginStream
 from simulator.engine.spec import PluginSpec
 from simulator.engine.timeline import Process, Timeline
 
 CONNECTION_REFUSED: Final = "rpc error: code = Unavailable desc = connection refused"
-CONNECTION_CLOSING: Final = (
-    "rpc error: code = Canceled desc = grpc: the client connection is closing"
-)
 CONNECTION_LOST: Final = "rpc error: code = Unavailable desc = error reading from server: EOF"
-
-
-@dataclass(eq=False, slots=True)
-class PluginStream:
-    """One registration: the kubelet's connection to this plugin and its ListAndWatch stream.
-
-    Attributes:
-        listed: Whether the kubelet has folded in a message of it.
-    """
-
-    plugin: Plugin
-    is_open: bool = True
-    listed: bool = False
-
-    @property
-    def resource(self) -> ResourceName:
-        """The resource that was registered."""
-        return self.plugin.spec.resource
-
-    def cut(self) -> None:
-        """Close the connection from the kubelet's side; the plugin is not told (S1.22)."""
-        self.is_open = False
-        self.plugin.lose_calls(CONNECTION_CLOSING)
-
-
-class KubeletSocket(Protocol):
-    """What a plugin can reach of a running kubelet."""
-
-    def register(self, stream: PluginStream, answered: Callable[[bool], None]) -> None:
-        """Register (S1.12); the answer is False when the request is refused."""
-        ...
-
-    def receive_devices(self, stream: PluginStream, devices: Sequence[Device]) -> None:
-        """Take a ListAndWatch message (S1.18)."""
-        ...
-
-    def end_stream(self, stream: PluginStream) -> None:
-        """Notice that a stream has ended (S1.22)."""
-        ...
 
 
 RPC_NAMES: Final = {
@@ -80,7 +39,7 @@ RPC_NAMES: Final = {
 
 
 class Plugin:
-    """One plugin of one node (`simulator.ports.PluginModel`).
+    """One plugin of one node (`simulator.engine.ports.InstalledPlugin`, `.PluginPeer`).
 
     Attributes:
         devices: The list that it reports.
@@ -110,6 +69,15 @@ class Plugin:
         self._attempts = 0
         self._waits_for_kubelet = False
         self._has_served = False
+
+    @property
+    def name(self) -> str:
+        """What faults and messages call it."""
+        return self.spec.name
+
+    @property
+    def _options(self) -> PluginOptions:
+        return PluginOptions(self.spec.pre_start_required, self.spec.preferred_allocation)
 
     @property
     def registered(self) -> bool:
@@ -200,6 +168,23 @@ class Plugin:
 
     # Calls
 
+    def dial(self, answered: Callable[[PluginOptions | str], None], *, ask: bool) -> None:
+        """Answer GetDevicePluginOptions; the time that takes is part of `REGISTER_LATENCY`."""
+        if self.spec.fail_dial:
+            failure = "failed to dial device plugin: context deadline exceeded"
+            self._timeline.call_after(DIAL_TIMEOUT, lambda: answered(failure))
+        elif ask and self.spec.fail_options:
+            cause = f"rpc error: code = Unknown desc = {self.spec.fail_options}"
+            answered(f"failed to get device plugin options: {cause}")
+        else:
+            answered(self._options)
+
+    def connected(self, stream: PluginStream) -> None:
+        """Send the list on a stream that the kubelet has opened."""
+        if self._process is not None:
+            self.stream = stream
+            self._process.after(LIST_LATENCY, lambda: self._list(stream))
+
     def call(self, call: PluginCall, reply: Callable[[PluginReply], None]) -> None:
         """Answer `call` after the plugin's latency, or fail it when the process ends."""
         rpc = RPC_NAMES[type(call).__name__]
@@ -266,14 +251,11 @@ class Plugin:
             return
         self._waits_for_kubelet = False
         self._has_served = True
-        stream = PluginStream(self)
-        kubelet.register(stream, lambda accepted: self._registered(stream, accepted=accepted))
+        request = RegisterRequest(self.spec.resource, options=self._options)
+        kubelet.register(PluginStream(self, request), self._answered)
 
-    def _registered(self, stream: PluginStream, *, accepted: bool) -> None:
-        self.failed = not accepted
-        if accepted and self._process is not None:
-            self.stream = stream
-            self._process.after(LIST_LATENCY, lambda: self._list(stream))
+    def _answered(self, error: str) -> None:
+        self.failed = bool(error)
 
     def _list(self, stream: PluginStream) -> None:
         kubelet = self._socket()

@@ -8,16 +8,17 @@ from simulator.core.behavior import DisconnectMatch
 from simulator.core.devices import Device
 from simulator.core.endpoints import PluginOptions
 from simulator.core.records import RegistrationRefused
-from simulator.core.registration import DEVICE_PLUGIN_VERSION, accept_registration
+from simulator.core.registration import RegisterRequest, accept_registration
 from simulator.core.resources import ResourceName
+from simulator.engine.decisions import CONNECTION_CLOSING, DEADLINE_EXCEEDED
 from simulator.engine.faults import Op
 from simulator.engine.kubelet_parts import KubeletParts
-from simulator.engine.plugin import PluginStream
+from simulator.engine.ports import PluginStream
 from simulator.errors import RegistrationError
 
 
 class PluginConnections:
-    """The plugins of one kubelet process (`simulator.engine.plugin.KubeletSocket`).
+    """The plugins of one kubelet process (`simulator.engine.ports.KubeletSocket`).
 
     Args:
         parts: The kubelet.
@@ -31,28 +32,34 @@ class PluginConnections:
         self._manager = parts.manager
         self._driver = parts.driver
         self._listed = listed
-        self._streams: dict[ResourceName, PluginStream] = {}
+        self._clients: dict[ResourceName, PluginStream] = {}
+        self._endpoints: dict[ResourceName, PluginStream] = {}
         self._registrations: dict[PluginStream, int] = {}
 
     def stream_of(self, resource: ResourceName) -> PluginStream | None:
         """Return the connection to a resource's plugin."""
-        return self._streams.get(resource)
+        return self._endpoints.get(resource)
 
-    def register(self, stream: PluginStream, answered: Callable[[bool], None]) -> None:
+    def register(self, stream: PluginStream, answered: Callable[[str], None]) -> None:
         """Register a plugin; the newest registration of a resource wins (S1.12, S1.14)."""
-        verdict = self._injector.begin(Op.REGISTER, stream.plugin.spec.name)
+        verdict = self._injector.begin(Op.REGISTER, stream.plugin.name)
 
-        def answer() -> None:
-            accepted = not verdict.hung and self._register(stream, verdict.error)
+        def answer(error: str) -> None:
             self._injector.end(verdict)
             if self._driver.process.is_alive():
-                answered(accepted)
+                answered(error)
 
-        self._driver.process.delayed(verdict.delay, answer)
+        def begin() -> None:
+            if verdict.hung:
+                answer(DEADLINE_EXCEEDED)
+            else:
+                self._register(stream, verdict.error or self._refusal(stream.request), answer)
+
+        self._driver.process.delayed(verdict.delay, begin)
 
     def receive_devices(self, stream: PluginStream, devices: Sequence[Device]) -> None:
         """Fold in a ListAndWatch message (S1.18)."""
-        verdict = self._injector.begin(Op.LIST_AND_WATCH, stream.plugin.spec.name)
+        verdict = self._injector.begin(Op.LIST_AND_WATCH, stream.plugin.name)
 
         def done(_: str) -> None:
             stream.listed = True
@@ -71,34 +78,68 @@ class PluginConnections:
             self._driver.process.delayed(verdict.delay, fold)
 
     def end_stream(self, stream: PluginStream) -> None:
-        """A stream has ended; up to 1.36 the newest plugin of that name is cut off (S1.22)."""
+        """A stream has ended; from 1.25 to 1.36 the newest plugin of that name is cut (S1.22)."""
         resource = stream.resource
-        current = self._streams.get(resource)
+        current = self._clients.get(resource)
         own = self._behavior.disconnect_match is DisconnectMatch.OWN_ENDPOINT
+        registration = self._registrations.pop(stream, None)
+        if current is None and not own:
+            return
         is_cut = current is not None and (current is stream or not own)
         if is_cut:
-            del self._streams[resource]
+            del self._clients[resource]
         self._driver.refresh()
-        self._manager.disconnect(resource, self._registrations.pop(stream, None))
+        self._manager.disconnect(resource, registration)
         self._driver.owner.drain()
         if current is not None and is_cut:
-            current.cut()
+            current.cut(CONNECTION_CLOSING)
 
-    def _register(self, stream: PluginStream, error: str) -> bool:
-        spec = stream.plugin.spec
+    def _refusal(self, request: RegisterRequest) -> str:
         try:
-            accept_registration(version=DEVICE_PLUGIN_VERSION, resource_name=spec.resource)
+            accept_registration(version=request.version, resource_name=request.resource_name)
         except RegistrationError as refusal:
-            error = str(refusal)
-        if spec.fail_options and not self._behavior.registered_options_used:
-            cause = f"rpc error: code = Unknown desc = {spec.fail_options}"
-            error = error or f"failed to get device plugin options: {cause}"
-        if error:
-            self._emit(RegistrationRefused(spec.resource, error))
-            return False
+            return str(refusal)
+        return ""
+
+    def _register(self, stream: PluginStream, refusal: str, answer: Callable[[str], None]) -> None:
+        """Dial the plugin and take it as the resource's endpoint (S1.12.4 to S1.12.8).
+
+        Up to 1.24 the plugin was answered first and dialed afterwards.
+        """
+        if refusal:
+            self._refuse(stream, refusal)
+            answer(refusal)
+            return
+        first = self._behavior.register_asynchronous and not stream.request.watched
+        ask = not self._behavior.registered_options_used
+        if first:
+            answer("")
+
+        def dialed(found: PluginOptions | str) -> None:
+            if not self._driver.process.is_alive():
+                return
+            error = found if isinstance(found, str) else ""
+            if error:
+                self._forget(stream.resource)
+                self._refuse(stream, error)
+            if not first:
+                answer(error)
+            if not isinstance(found, str) and self._driver.process.is_alive():
+                self._connect(stream, found if ask else stream.request.options)
+
+        stream.plugin.dial(dialed, ask=ask)
+
+    def _refuse(self, stream: PluginStream, error: str) -> None:
+        self._emit(RegistrationRefused(stream.request.resource_name, error))
+
+    def _forget(self, resource: ResourceName) -> None:
+        """Free the slot of a resource, perhaps an earlier plugin's that still runs (S1.16)."""
+        if self._behavior.disconnect_match is not DisconnectMatch.OWN_ENDPOINT:
+            self._clients.pop(resource, None)
+
+    def _connect(self, stream: PluginStream, options: PluginOptions) -> None:
         self._driver.refresh()
-        options = PluginOptions(spec.pre_start_required, spec.preferred_allocation)
-        self._registrations[stream] = self._manager.register(spec.resource, options)
-        self._streams[spec.resource] = stream
+        self._registrations[stream] = self._manager.register(stream.resource, options)
+        self._clients[stream.resource] = self._endpoints[stream.resource] = stream
         self._driver.owner.drain()
-        return True
+        stream.plugin.connected(stream)

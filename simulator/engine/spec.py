@@ -111,6 +111,7 @@ class PluginSpec:
         response_envs: Whether Allocate answers with an env variable beside the device nodes.
         preferred: Ids that it prefers whatever it is asked; None for the first ones on offer.
         fail_allocate: Error text with which every Allocate fails; empty for success.
+        fail_dial: Whether it does not serve the socket that it registers.
         fail_options: Error text with which every GetDevicePluginOptions fails.
         fail_list: Whether every ListAndWatch ends before its first message.
     """
@@ -131,6 +132,7 @@ class PluginSpec:
     empty_allocate: bool = False
     fail_preferred: str = ""
     fail_pre_start: str = ""
+    fail_dial: bool = False
     fail_options: str = ""
     fail_list: bool = False
 

@@ -24,8 +24,8 @@ from simulator.engine.actions import (
 )
 from simulator.engine.disk import Loss
 from simulator.engine.faults import Fault, FaultKind, Op
-from simulator.engine.simulation import Watching
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.world import Watching
 from tests.engine.runs import NODE, Run, a_spec, container, devices, pod, seconds, with_plugin
 
 STEPS = ["write", "fsync", "rename"]

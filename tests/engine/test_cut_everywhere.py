@@ -20,8 +20,8 @@ from simulator.engine.actions import (
 )
 from simulator.engine.cut_points import cut_points
 from simulator.engine.faults import Fault, FaultKind
-from simulator.engine.simulation import Watching
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.world import Watching
 from simulator.ports import Store
 from tests.engine.runs import (
     NODE,

@@ -34,8 +34,8 @@ from simulator.engine.actions import (
 )
 from simulator.engine.disk import Loss
 from simulator.engine.faults import Fault, FaultKind, Op
-from simulator.engine.simulation import Watching
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.world import Watching
 from simulator.errors import StoreUnavailableError
 from simulator.ports import Durability, Outcome, Store
 from store.sql_store import SqlStore

@@ -15,7 +15,7 @@ from simulator.engine.actions import (
 )
 from simulator.engine.cut_points import cut_points, sampled
 from simulator.engine.faults import FaultKind, Op
-from simulator.engine.simulation import Watching
+from simulator.engine.world import Watching
 from tests.engine.runs import NODE, Run, a_spec, container, pod, seconds
 
 

@@ -24,7 +24,7 @@ from simulator.engine.actions import (
     StartPlugin,
     When,
 )
-from simulator.engine.simulation import Watching
+from simulator.engine.world import Watching
 from simulator.ports import Committed, Durability, Outcome
 from store.sql_store import SqlStore
 from tests.engine.runs import GPU, NODE, Run, a_spec, container, pod, seconds, with_plugin

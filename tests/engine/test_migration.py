@@ -41,8 +41,8 @@ from simulator.engine.actions import (
 )
 from simulator.engine.checkpoint_file import RETIRED_FILE
 from simulator.engine.faults import Fault, FaultKind, Op
-from simulator.engine.simulation import Watching
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.world import Watching
 from simulator.ports import Store
 from store.memory.store import MemoryStore
 from tests.engine.runs import (

@@ -1,0 +1,323 @@
+"""What a driver supplies for a node: storage, sockets and plugins, simulated or real.
+
+Everything else of a node (its kubelet process, runtime, API objects) is the same code under both
+drivers. Where a promise takes time, the answer comes by a callback on the node's timeline.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from simulator.core.behavior import Behavior
+from simulator.core.calls import PluginCall, PluginReply, StoreReply
+from simulator.core.devices import Device
+from simulator.core.endpoints import PluginOptions
+from simulator.core.instants import Duration
+from simulator.core.pods import PodUid
+from simulator.core.records import Record
+from simulator.core.registration import RegisterRequest
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import NodeName, Transition
+from simulator.engine.actions import FileAction
+from simulator.engine.disk import Loss
+from simulator.engine.injection import Injector
+from simulator.engine.spec import NodeSpec, PluginSpec
+from simulator.engine.timeline import Process
+from simulator.ports import Outcome, Store
+
+StoreAnswer = Callable[[StoreReply], None]
+
+
+class Directory(Protocol):
+    """A node's plugin directory, as programs see it; sockets are left out."""
+
+    def names(self) -> list[str]:
+        """Return the names of the files, sorted."""
+        ...
+
+    def read(self, name: str) -> bytes | None:
+        """Return a file's content; None when there is no such file."""
+        ...
+
+    def put(self, name: str, content: bytes) -> None:
+        """Place a durable file from outside, as an operator would."""
+        ...
+
+
+class StateFile(Protocol):
+    """One kubelet process' way to its checkpoint file (S4.9, S4.12)."""
+
+    def read(self, reply: StoreAnswer) -> None:
+        """Read the file: `CheckpointContent | Missing | StoreFailed`."""
+        ...
+
+    def write(self, content: bytes, reply: StoreAnswer, *, directory_synced: bool = False) -> None:
+        """Replace the file, after the writes that were asked for before: `Stored | StoreFailed`."""
+        ...
+
+    def set_aside(self, reply: StoreAnswer) -> None:
+        """Move the file out of the plugin directory, durably: `Stored | StoreFailed`."""
+        ...
+
+
+class NodeDatabase(Protocol):
+    """A database, as a kubelet process uses it."""
+
+    @property
+    def store(self) -> Store:
+        """The store itself, for observations."""
+        ...
+
+    @property
+    def damage(self) -> str:
+        """Why the database cannot be opened; empty when it can."""
+        ...
+
+    @property
+    def commits(self) -> int:
+        """Number of commits so far: while it stands, so do the rows."""
+        ...
+
+    def apply(self, transitions: tuple[Transition, ...]) -> list[Outcome]:
+        """Apply transitions at once: the state before the run."""
+        ...
+
+    def load(
+        self, node: NodeName, process: Process, reply: StoreAnswer, *, with_file: bool = False
+    ) -> None:
+        """Load a node's state for a process, if that still lives."""
+        ...
+
+    def commit(
+        self, process: Process, transitions: tuple[Transition, ...], reply: StoreAnswer
+    ) -> None:
+        """Commit transitions; the reply comes when they are durable."""
+        ...
+
+
+class Storage(Protocol):
+    """What a node keeps durably, and what can befall it."""
+
+    @property
+    def disk(self) -> Directory:
+        """The plugin directory."""
+        ...
+
+    @property
+    def database(self) -> NodeDatabase | None:
+        """The database, if the persistence keeps its state there."""
+        ...
+
+    def state_file(self, process: Process, injector: Injector) -> StateFile:
+        """Return a new kubelet process' way to the checkpoint file."""
+        ...
+
+    def settle(self) -> None:
+        """Write everything back, as an orderly shutdown does."""
+        ...
+
+    def cut_power(self, loss: Loss, chance: random.Random) -> None:
+        """Lose what was not durable."""
+        ...
+
+    def replace(self) -> None:
+        """Be that of a blank machine."""
+        ...
+
+    def fill(self, duration: Duration | None) -> None:
+        """Let writes fail, for `duration` or for good."""
+        ...
+
+    def slow_down(self, added_fsync: Duration, duration: Duration | None) -> None:
+        """Let every fsync take longer, for `duration` or for good."""
+        ...
+
+    def damage_checkpoint(self, action: FileAction, content: bytes | None) -> None:
+        """Do something to the checkpoint file behind the kubelet's back."""
+        ...
+
+    def damage_database(self, action: FileAction) -> None:
+        """Do something to the database behind the kubelet's back; `replace` repairs it."""
+        ...
+
+
+class PluginPeer(Protocol):
+    """The plugin at the other end of one registration."""
+
+    @property
+    def name(self) -> str:
+        """What faults and messages call it."""
+        ...
+
+    def dial(self, answered: Callable[[PluginOptions | str], None], *, ask: bool) -> None:
+        """Connect and, if `ask`, get the options (S1.12.5, S1.12.6); else they do not matter.
+
+        Args:
+            answered: Given the options, or an error text.
+            ask: Whether GetDevicePluginOptions is called.
+        """
+        ...
+
+    def call(self, call: PluginCall, reply: Callable[[PluginReply], None]) -> None:
+        """Make a call."""
+        ...
+
+    def connected(self, stream: PluginStream) -> None:
+        """The kubelet has taken the connection and opens ListAndWatch (S1.12.8)."""
+        ...
+
+    def lose_calls(self, error: str) -> None:
+        """The kubelet closes the connection: the calls under way fail with `error`."""
+        ...
+
+    def break_stream(self) -> None:
+        """End the ListAndWatch stream."""
+        ...
+
+
+class PluginStream:
+    """One registration: the kubelet's connection to a plugin and its ListAndWatch stream.
+
+    Attributes:
+        plugin: The other end.
+        request: What it registered with.
+        is_open: Whether the kubelet still reads the stream.
+        resource: The resource that was registered.
+        listed: Whether the kubelet has folded in a message of it.
+    """
+
+    __slots__ = ("is_open", "listed", "plugin", "request", "resource")
+
+    def __init__(self, plugin: PluginPeer, request: RegisterRequest) -> None:
+        self.plugin = plugin
+        self.request = request
+        self.resource = ResourceName(request.resource_name)
+        self.is_open = True
+        self.listed = False
+
+    def cut(self, error: str) -> None:
+        """Close the connection from the kubelet's side; the plugin is not told (S1.22)."""
+        self.is_open = False
+        self.plugin.lose_calls(error)
+
+
+class KubeletSocket(Protocol):
+    """What a plugin can reach of a running kubelet."""
+
+    def register(self, stream: PluginStream, answered: Callable[[str], None]) -> None:
+        """Register (S1.12): answers with the error text, empty when the request is accepted.
+
+        An accepted one may be answered before the plugin is connected (`connected`, S1.12).
+        """
+        ...
+
+    def receive_devices(self, stream: PluginStream, devices: Sequence[Device]) -> None:
+        """Take a ListAndWatch message (S1.18)."""
+        ...
+
+    def end_stream(self, stream: PluginStream) -> None:
+        """Notice that a stream has ended (S1.22)."""
+        ...
+
+
+class InstalledPlugin(Protocol):
+    """A plugin that the driver can start and stop on a node.
+
+    Attributes:
+        spec: What it was made from.
+        calls: Calls received since the last `forget_calls`, by RPC name.
+        allocated: Allocate calls among them, by pod.
+        failed: Whether its last Register request was refused or its ListAndWatch failed at once.
+    """
+
+    spec: PluginSpec
+    calls: dict[str, int]
+    allocated: dict[PodUid, int]
+    failed: bool
+
+    @property
+    def registered(self) -> bool:
+        """Whether a kubelet reads its stream."""
+        ...
+
+    @property
+    def listed(self) -> bool:
+        """Whether the kubelet has folded in a message of its present stream."""
+        ...
+
+    def forget_calls(self) -> None:
+        """Count calls from now on."""
+        ...
+
+    def start(self) -> None:
+        """Start the process, if it does not run, and register, if it is not registered."""
+        ...
+
+    def stop(self) -> None:
+        """End the process: its calls fail and its stream ends."""
+        ...
+
+    def hang(self, duration: Duration | None) -> None:
+        """Stop answering, for `duration` or for good."""
+        ...
+
+    def report(self, devices: tuple[Device, ...]) -> None:
+        """Send a ListAndWatch message with this list, and remember it for later ones."""
+        ...
+
+    def break_stream(self) -> None:
+        """Let the stream end while the process may live on; it does not register by itself."""
+        ...
+
+    def lose_power(self) -> None:
+        """End the process together with the kubelet and the machine."""
+        ...
+
+    def boot(self) -> None:
+        """Find the hardware as it is after a reboot."""
+        ...
+
+
+class NodeSockets(Protocol):
+    """The sockets by which plugins and agents reach a node's kubelet."""
+
+    def open(
+        self, behavior: Behavior, kubelet: KubeletSocket, opened: Callable[[str], None]
+    ) -> None:
+        """Clean the plugin directory and listen (S1.8 to S1.10).
+
+        Args:
+            behavior: The version of the kubelet that starts.
+            kubelet: What the plugins reach.
+            opened: Told why that failed; empty when the kubelet listens.
+        """
+        ...
+
+    def close(self) -> None:
+        """The kubelet process has ended: its connections and sockets are gone with it."""
+        ...
+
+
+class Adapters(Protocol):
+    """Where a driver's parts of a node come from."""
+
+    def storage(self, node: NodeSpec, emit: Callable[[Record], None]) -> Storage:
+        """Return the storage of a node."""
+        ...
+
+    def sockets(self, node: NodeName) -> NodeSockets:
+        """Return the sockets of a node."""
+        ...
+
+    def plugin(
+        self, spec: PluginSpec, socket: Callable[[], KubeletSocket | None]
+    ) -> InstalledPlugin:
+        """Install a plugin; it does not run yet.
+
+        Args:
+            spec: What it is.
+            socket: Returns what it can reach of the kubelet that runs on its node.
+        """
+        ...

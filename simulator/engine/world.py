@@ -1,0 +1,234 @@
+"""A cluster in time: perform actions, let time pass, look at what happened.
+
+Which time that is, and what its disks, databases and plugins are, a driver decides: all virtual
+(`simulator.engine.simulation`), or all real (`simulator.live`). Everything else is the same code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.core.instants import Duration, Instant, after
+from simulator.core.migration.phases import Phase
+from simulator.core.records import Record, Stamped, StepDone
+from simulator.core.transitions import NodeName
+from simulator.engine.actions import Action
+from simulator.engine.api import NO_NODE, ApiPod, ApiServer
+from simulator.engine.cluster import Cluster, Strategy
+from simulator.engine.controllers import Controllers
+from simulator.engine.faults import EffectLog
+from simulator.engine.initial_state import place_initial_pods, pods_only_recorded
+from simulator.engine.invariants import NodeInvariants
+from simulator.engine.node import Node
+from simulator.engine.observation import (
+    CheckpointObservation,
+    HoldingObservation,
+    NodeObservation,
+    PluginObservation,
+    PodObservation,
+)
+from simulator.engine.observer import (
+    PodHistory,
+    observe_holdings,
+    observe_node,
+    observe_plugin,
+    observe_pod,
+)
+from simulator.engine.performer import Completed, Performer
+from simulator.engine.pod_factory import PodFactory
+from simulator.engine.ports import Adapters
+from simulator.engine.scheduler import Scheduler
+from simulator.engine.spec import SimulationSpec
+from simulator.engine.spec_check import check_spec
+from simulator.engine.streams import RandomStreams
+from simulator.engine.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """What a run keeps beside its records.
+
+    Attributes:
+        invariants: Whether the invariants are checked after every event.
+        invariant_period: Check a node at most once in this span: sampling, for large clusters.
+        effects: Whether every effect is kept, for a later run that is cut at each of them.
+    """
+
+    invariants: bool = True
+    invariant_period: Duration = Duration(0)
+    effects: bool = False
+
+
+class World:
+    """One cluster.
+
+    Args:
+        spec: What it starts from.
+        timeline: Its time.
+        adapters: What its nodes are made of.
+        effects: What goes wrong at which effect.
+        watching: What is kept beside the records.
+        strategy: Makes the persistence of one kubelet; None for that of the spec's name.
+
+    Attributes:
+        records: What has happened so far, in order.
+
+    Raises:
+        ConfigError: The spec names something twice, or something that is not there.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a driver supplies, by keyword
+        self,
+        spec: SimulationSpec,
+        *,
+        timeline: Timeline,
+        adapters: Adapters,
+        effects: EffectLog,
+        watching: Watching,
+        strategy: Strategy | None = None,
+    ) -> None:
+        check_spec(spec)
+        self.records: list[Stamped] = []
+        self.timeline = timeline
+        self._watching = watching
+        self._history = PodHistory()
+        self._touched: dict[NodeName, None] = {}
+        self._check_due: dict[NodeName, Instant] = {}
+        self._under_way: dict[str, Completed] = {}
+        self._completed: dict[str, Instant] = {}
+        streams = RandomStreams(spec.seed)
+        self.api = ApiServer(timeline, self._emit)
+        cluster = Cluster(
+            run=spec,
+            timeline=timeline,
+            api=self.api,
+            streams=streams,
+            effects=effects,
+            emit=self._emit,
+            touch=self._touch,
+            strategy=strategy,
+        )
+        self._invariants: dict[NodeName, NodeInvariants] = {}
+        self.nodes = {
+            node.name: Node(node, cluster, adapters, disturbed=self._history.remember)
+            for node in spec.nodes
+        }
+        self._invariants.update((name, NodeInvariants(node)) for name, node in self.nodes.items())
+        self.plugins = {
+            plugin.name: self.nodes[plugin.node].add_plugin(plugin) for plugin in spec.plugins
+        }
+        self.factory = PodFactory(timeline, self.api, streams)
+        Controllers(timeline, self.api, self.factory)
+        Scheduler(timeline, self.api)
+        self._performer = Performer(cluster, self.nodes, self.plugins, self.factory)
+        self._only_recorded: dict[str, ApiPod] = {}
+
+    def start(self, *, warm: bool) -> None:
+        """Let the nodes begin, with their pods.
+
+        Args:
+            warm: Whether their kubelets are taken to have run before.
+        """
+        for node in self.nodes.values():
+            place_initial_pods(node, self.api)
+            self._only_recorded |= pods_only_recorded(node)
+            node.start_kubelet(warm=warm)
+
+    # Time
+
+    @property
+    def now(self) -> Instant:
+        """The present instant."""
+        return self.timeline.now()
+
+    # Actions
+
+    def perform(self, action: Action, name: str) -> None:
+        """Perform an action now; its completion is a `StepDone` record with this name.
+
+        Raises:
+            ScenarioError: The action names something that is not there.
+            ConfigError: It names a kubelet version that is not known.
+        """
+        for plugin in self.plugins.values():
+            plugin.forget_calls()
+        self._under_way[name] = self._performer.perform(action)
+        self.settle()
+
+    def completed_at(self, name: str) -> Instant | None:
+        """Return when the action of this name was complete; None while it is not."""
+        return self._completed.get(name)
+
+    # Observations
+
+    def pod(self, name: str) -> PodObservation | None:
+        """Return the newest pod of this name; None when there never was one.
+
+        A pod that only the first checkpoint names is a deleted one.
+        """
+        pod = self.api.pod_named(name) or self._only_recorded.get(name)
+        if pod is None:
+            return None
+        node = None if pod.node is None else self.nodes.get(pod.node)
+        return observe_pod(pod, node, self._history, self.plugins)
+
+    def pods(self) -> list[PodObservation]:
+        """Return all pods that the API has, replacements included, in order of creation."""
+        observed = (self.pod(pod.pod.name) for pod in self.api.pods())
+        return [pod for pod in observed if pod is not None]
+
+    def node(self, name: NodeName) -> NodeObservation:
+        """Return a node."""
+        return observe_node(self.nodes[name], self.api)
+
+    def plugin(self, name: str) -> PluginObservation:
+        """Return a plugin."""
+        return observe_plugin(self.plugins[name])
+
+    def checkpoint(self, node: NodeName) -> CheckpointObservation:
+        """Return how a node's checkpoint file looks."""
+        found = self.nodes[node]
+        return found.authority.checkpoint(found.behavior)
+
+    def phase(self, node: NodeName) -> Phase:
+        """Return how far a node's migration between file and database is."""
+        return self.nodes[node].phase.phase
+
+    def files(self, node: NodeName) -> list[str]:
+        """Return the names in a node's plugin directory, sorted; sockets are left out."""
+        return self.nodes[node].storage.disk.names()
+
+    def holdings(self, node: NodeName) -> tuple[HoldingObservation, ...]:
+        """Return who holds what according to a node's durable state."""
+        return observe_holdings(self.nodes[node])
+
+    # Inside
+
+    def _emit(self, node: NodeName, record: Record) -> None:
+        self.records.append(Stamped(self.timeline.now(), node, record))
+        self._touched[node] = None
+        invariants = self._invariants.get(node) if self._watching.invariants else None
+        if invariants is not None:
+            invariants.note(record)
+
+    def _touch(self, node: NodeName) -> None:
+        self._touched[node] = None
+
+    def settle(self) -> None:
+        """After an event: check what it touched, and see which actions it completed."""
+        if self._watching.invariants:
+            self._check()
+        for name in [name for name, is_complete in self._under_way.items() if is_complete()]:
+            del self._under_way[name]
+            self._completed[name] = self.now
+            self._emit(NO_NODE, StepDone(name))
+
+    def _check(self) -> None:
+        due = [name for name in self._touched if self._check_due.get(name, self.now) <= self.now]
+        for name in due:
+            del self._touched[name]
+            self._check_due[name] = after(self.now, self._watching.invariant_period)
+            if name in self._invariants:
+                for violation in self._invariants[name].begun():
+                    self._emit(name, violation)
+                self._touched.pop(name, None)
