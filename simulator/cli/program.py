@@ -43,6 +43,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "db": "simulator.cli.commands.db:db",
         "diagnose": "simulator.cli.commands.diagnose.command:diagnose",
         "doctor": "simulator.cli.commands.doctor.command:doctor",
+        "exec": "simulator.cli.commands.exec:exec_",
         "explain": "simulator.cli.commands.explain:explain",
         "explore": "simulator.cli.commands.explore.command:explore",
         "get": "simulator.cli.commands.get.command:get",

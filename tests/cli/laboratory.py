@@ -6,6 +6,7 @@ It holds what the examples name:
     before.checkpoint             an older file of the same node, one pod
     pod.yaml                      one of the pods, refused after a kubelet restart
     rebind.db                     node n0, imported from kubelet_internal_checkpoint
+    rebind-run/n0                 the folder of node n0
 """
 
 from __future__ import annotations
@@ -24,3 +25,4 @@ def furnish(folder: Path) -> None:
         shutil.copy(source, folder)
     imported = rebind("checkpoint", "import", "kubelet_internal_checkpoint", "--node", "n0")
     assert imported.code == 0, imported.stderr
+    (folder / "rebind-run" / "n0" / "device-plugins").mkdir(parents=True)

@@ -1,12 +1,16 @@
-"""Runs the program in this process, as a user would from a shell."""
+"""Runs the program as a user would from a shell, in this process where that is possible."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from simulator.cli.program import run
 
@@ -30,6 +34,18 @@ def rebind(*arguments: str) -> Finished:
     ):
         code = run(arguments)
     return Finished(code, stdout.getvalue(), stderr.getvalue())
+
+
+def rebind_process(*arguments: str) -> Finished:
+    """Run `rebind` with the arguments in a process of its own, which it may give away."""
+    finished = subprocess.run(  # noqa: S603 - this program, and no other
+        [sys.executable, "-m", "simulator.cli", *arguments],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Finished(finished.returncode, finished.stdout, finished.stderr)
 
 
 @contextlib.contextmanager

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
-
-_NAMED_MAX: Final = 5
 
 
 class Result(Enum):
@@ -47,9 +43,3 @@ def warning(subject: str, seen: str, advice: str) -> Check:
 def problem(subject: str, seen: str, advice: str) -> Check:
     """Return a check that found something that loses or mixes up devices, or stops work."""
     return Check(subject, Result.PROBLEM, seen, advice)
-
-
-def named(names: Sequence[str]) -> str:
-    """Return names for one line: the first few, and how many more there are."""
-    more = len(names) - _NAMED_MAX
-    return ", ".join(names[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")

@@ -11,19 +11,20 @@ from click.core import ParameterSource
 from simulator.cli.blocks import show_check
 from simulator.cli.checkpoint_files import FileName, max_size_option
 from simulator.cli.commands.doctor.checkpoint import look_at_checkpoint
-from simulator.cli.commands.doctor.checks import Check, Result, named, ok, warning
+from simulator.cli.commands.doctor.checks import Check, Result, ok, warning
 from simulator.cli.commands.doctor.database import compare, look_at_database
-from simulator.cli.commands.doctor.folder import NodeFolder, find_folder, folder_checks, nodes_in
+from simulator.cli.commands.doctor.folder import NodeFolder, find_folder, folder_checks
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED, EnvironmentProblem
 from simulator.cli.lists import Read
+from simulator.cli.node_folders import nodes_in
 from simulator.cli.output import OutputOptions, emit_document, output_options
 from simulator.cli.store_options import db_option, node_option
 from simulator.config import DEFAULT_KUBELET_VERSION, DEFAULT_ROOT_DIR
 from simulator.core.behavior import Behavior
 from simulator.core.plurals import counted
 from simulator.core.switches import behavior_for
-from simulator.reports.text import printable
+from simulator.reports.text import named, printable
 
 _LOG = logging.getLogger(__name__)
 

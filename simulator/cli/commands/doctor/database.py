@@ -9,7 +9,7 @@ from typing import Final
 
 from simulator.assembly import opened_store
 from simulator.cli.checkpoint_files import CheckpointFile
-from simulator.cli.commands.doctor.checks import Check, named, ok, problem, warning
+from simulator.cli.commands.doctor.checks import Check, ok, problem, warning
 from simulator.core.behavior import Behavior
 from simulator.core.checkpoint.bindings import checkpoint_of, read_bindings
 from simulator.core.checkpoint.differences import Differences, differences
@@ -19,6 +19,7 @@ from simulator.core.plurals import counted
 from simulator.core.transitions import NodeName, NodeState
 from simulator.errors import StoreError
 from simulator.ports import StoreReader
+from simulator.reports.text import named
 from store import maintenance
 from store.databases import database_at
 from store.sqlite.database import SqliteDatabase

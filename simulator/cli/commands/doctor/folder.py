@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from simulator.cli.commands.doctor.checks import Check, named, ok, problem, warning
+from simulator.cli.commands.doctor.checks import Check, ok, problem, warning
+from simulator.cli.node_folders import PLUGIN_FOLDER
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.behavior import Behavior
 from simulator.core.plurals import counted
+from simulator.reports.text import named
 
-PLUGIN_FOLDER: Final = "device-plugins"
 REGISTRY_FOLDER: Final = "plugins_registry"
 POD_RESOURCES_FOLDER: Final = "pod-resources"
 KUBELET_SOCKET: Final = "kubelet.sock"
@@ -45,21 +46,6 @@ class NodeFolder:
     def checkpoint(self) -> Path:
         """Where the checkpoint file is, if there is one."""
         return self.plugins / CHECKPOINT_FILE_NAME
-
-
-def nodes_in(root: Path) -> list[str]:
-    """Return the names of the nodes that have a folder of their own below `root`."""
-    if not root.is_dir():
-        return []
-    return sorted(each.name for each in root.iterdir() if _is_open_folder(each / PLUGIN_FOLDER))
-
-
-def _is_open_folder(path: Path) -> bool:
-    """Tell whether this is a folder; what may not be looked at is none of a node's."""
-    try:
-        return path.is_dir()
-    except PermissionError:
-        return False
 
 
 def find_folder(root: Path, node: str | None) -> NodeFolder | None:
