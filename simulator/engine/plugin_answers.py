@@ -5,7 +5,7 @@ The same ids give the same bytes, before and after a restart.
 
 from __future__ import annotations
 
-from simulator.core.allocate_response import AllocateResponse, DeviceSpec, encode
+from simulator.core.allocate_response import encode
 from simulator.core.calls import (
     AllocateCall,
     AllocateReply,
@@ -17,7 +17,7 @@ from simulator.core.calls import (
     PreStartContainerReply,
 )
 from simulator.core.instants import Duration
-from simulator.core.resources import ResourceName
+from simulator.core.plugin_answers import AnswerParts, first_offered, granted
 from simulator.engine.spec import PluginSpec
 
 
@@ -39,8 +39,7 @@ def _preference(spec: PluginSpec, call: PreferredAllocationCall) -> PluginReply:
         return _failure(spec.fail_preferred)
     if spec.preferred is not None:
         return PreferredAllocationReply(spec.preferred)
-    wanted = (*call.must_include, *call.available)
-    return PreferredAllocationReply(tuple(dict.fromkeys(wanted))[: call.size])
+    return PreferredAllocationReply(first_offered(call.available, call.must_include, call.size))
 
 
 def latency_of(spec: PluginSpec, call: PluginCall) -> Duration:
@@ -53,21 +52,8 @@ def latency_of(spec: PluginSpec, call: PluginCall) -> Duration:
 
 
 def allocate_answer(call: AllocateCall, *, with_envs: bool) -> bytes:
-    """Return a serialized ContainerAllocateResponse that grants the devices of `call`.
-
-    Each device gets a node `/dev/ID`; `example.com/gpu` sets `EXAMPLE_COM_GPU` to the ids.
-    """
-    devices = sorted(call.devices)
-    return encode(
-        AllocateResponse(
-            envs={_variable(call.resource): ",".join(devices)} if with_envs else {},
-            devices=tuple(DeviceSpec(f"/dev/{each}", f"/dev/{each}", "rw") for each in devices),
-        )
-    )
-
-
-def _variable(resource: ResourceName) -> str:
-    return "".join(letter if letter.isalnum() else "_" for letter in resource).upper()
+    """Return a serialized ContainerAllocateResponse that grants the devices of `call`."""
+    return encode(granted(call.resource, call.devices, AnswerParts(envs=with_envs)))
 
 
 def _failure(text: str) -> CallFailed:
