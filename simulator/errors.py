@@ -17,6 +17,7 @@ RebindError
 ├─ ApiError
 ├─ ServerError            ServerNotRunningError, ObjectNotFoundError, ObjectConflictError,
 │                         WatchBrokenError
+├─ HardwareError
 └─ InputError             ScenarioError, ManifestError
 
 Exit codes belong to the command line alone (`simulator.cli`).
@@ -166,6 +167,10 @@ class ObjectConflictError(ServerError):
 
 class WatchBrokenError(ServerError):
     """A watch did not take what happened as fast as it happened, and was ended."""
+
+
+class HardwareError(RebindError):
+    """Hardware of this machine, its driver or its library is missing or cannot be used."""
 
 
 class InputError(RebindError):
