@@ -33,8 +33,6 @@ LEFT: Final = MappingProxyType(
         "R11": "API writes a minute are not counted, there is no API server yet",
         "R12": "no command lists the failed pods that can be deleted",
         "R39": "devices that only init containers used are told by the containers, not by a mark",
-        "R42": "List itself waits for its socket; what it reads is tested",
-        "R46": "List itself waits for its socket; what it reads is tested",
         "R48": "a holding has no time since which it could have been released",
         "R60": "that the plugin's NUMA nodes differ from the recorded ones is not logged",
         "R68": "no command removes resources of 0 from a Node object",
