@@ -10,6 +10,7 @@
     events      XID events and lost GPUs, as NVML tells them
     preference  which of the free devices go well together
     answers     what a container gets
+    plugin      all that as a device plugin for each resource, which `plugins.serving` serves
 
 Only `library`, `reading`, `closeness` and `events` call NVML; the others decide over values and
 know neither pynvml nor gRPC. Everything is read, nothing is set: no GPU's mode, clock or partition
