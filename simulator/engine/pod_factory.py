@@ -21,12 +21,21 @@ class PodFactory:
         self._streams = streams
         self._made: dict[str, int] = {}
 
-    def create(self, spec: PodSpec, *, name: str, node: NodeName | None) -> ApiPod:
-        """Create a pod called `name`, bound to `node` or left to the scheduler."""
+    def create(
+        self, spec: PodSpec, *, name: str, node: NodeName | None, uid: PodUid | None = None
+    ) -> ApiPod:
+        """Create a pod called `name`, bound to `node` or left to the scheduler.
+
+        Args:
+            spec: What it is made from.
+            name: Its name.
+            node: Where it is bound.
+            uid: Its uid; None for one that follows from the seed.
+        """
         made = self._made[name] = self._made.get(name, 0) + 1
         pod = replace(
             spec.pod,
-            uid=PodUid(uuid_text(self._streams.number(f"pod/{name}/{made}"))),
+            uid=uid or PodUid(uuid_text(self._streams.number(f"pod/{name}/{made}"))),
             name=name,
             created=self._timeline.now(),
         )

@@ -32,6 +32,7 @@ class ContainerProcess:
         devices: What the process was given when it started.
         started: When it started; None when that was before the run.
         given: What the device manager said of its start (S10); None when that was before the run.
+        restarts: How many instances of this container were listed before this one.
         running: Whether it runs; else it has exited.
         succeeded: Whether it exited by itself with code 0.
         ended: When it exited; None while it runs.
@@ -43,6 +44,7 @@ class ContainerProcess:
     devices: GivenDevices = ()
     started: Instant | None = None
     given: RunOptionsResult | None = None
+    restarts: int = 0
     running: bool = True
     succeeded: bool = False
     ended: Instant | None = None
@@ -186,6 +188,7 @@ class Runtime:
         process = ContainerProcess(pod, container, f"{self._node}-c{self._started}", devices)
         listed = self._containers.setdefault(pod, [])
         earlier = [each for each in listed if each.container == container]
+        process.restarts = earlier[-1].restarts + 1 if earlier else 0
         for old in earlier[:-1]:
             listed.remove(old)
         listed.append(process)

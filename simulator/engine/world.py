@@ -6,6 +6,7 @@ Which time that is, and what its disks, databases and plugins are, a driver deci
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from simulator.core.instants import Duration, Instant, after
@@ -91,6 +92,7 @@ class World:
         self.records: list[Stamped] = []
         self.timeline = timeline
         self._watching = watching
+        self._listeners: list[Callable[[Stamped], None]] = []
         self._history = PodHistory()
         self._touched: dict[NodeName, None] = {}
         self._check_due: dict[NodeName, Instant] = {}
@@ -161,6 +163,10 @@ class World:
 
     # Observations
 
+    def watch_records(self, listener: Callable[[Stamped], None]) -> None:
+        """Tell `listener` of every record from now on, at once."""
+        self._listeners.append(listener)
+
     def pod(self, name: str) -> PodObservation | None:
         """Return the newest pod of this name; None when there never was one.
 
@@ -205,7 +211,10 @@ class World:
     # Inside
 
     def _emit(self, node: NodeName, record: Record) -> None:
-        self.records.append(Stamped(self.timeline.now(), node, record))
+        stamped = Stamped(self.timeline.now(), node, record)
+        self.records.append(stamped)
+        for listener in self._listeners:
+            listener(stamped)
         self._touched[node] = None
         invariants = self._invariants.get(node) if self._watching.invariants else None
         if invariants is not None:

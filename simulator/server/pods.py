@@ -1,0 +1,223 @@
+"""The pods and workloads of a world, by what their manifests call them: create, find, delete."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from scenarios.files.documents import Plain
+from simulator.core.instants import Instant
+from simulator.core.pods import PodUid
+from simulator.core.transitions import PodIdentity
+from simulator.engine.api import ApiPod
+from simulator.engine.spec import Controller
+from simulator.engine.world import World
+from simulator.errors import ObjectConflictError, ObjectNotFoundError
+from simulator.server.manifests import Applied, ObjectKey, Template, with_grace
+
+_POD: Final = "pod"
+_NAMES_SHOWN_MAX: Final = 10
+
+NewUid = Callable[[], PodUid]
+
+
+def random_uid() -> PodUid:
+    """Return a uid that no other pod has had, in this server or an earlier one."""
+    return PodUid(str(uuid.uuid4()))
+
+
+class Pods:
+    """Pods and workloads.
+
+    Args:
+        world: Where they live.
+        new_uid: Makes the uid of a pod.
+    """
+
+    def __init__(self, world: World, new_uid: NewUid = random_uid) -> None:
+        self._world = world
+        self._new_uid = new_uid
+        self._contents: dict[ObjectKey, str] = {}
+        self._workloads: dict[ObjectKey, tuple[str, ...]] = {}
+        self._manifests: dict[tuple[str, str], Mapping[str, Plain]] = {}
+        self._identities: dict[PodUid, PodIdentity] = {}
+        self._deleted_at: dict[PodUid, Instant] = {}
+        world.api.watch_pods(self._changed)
+
+    # Reading
+
+    def all(self) -> list[ApiPod]:
+        """Return the pods that the API has, in order of creation."""
+        return self._world.api.pods()
+
+    def find(self, namespace: str, name: str) -> ApiPod | None:
+        """Return the pod of a name; None when there is none."""
+        for pod in self._world.api.pods():
+            if (pod.pod.namespace, pod.pod.name) == (namespace, name):
+                return pod
+        return None
+
+    def found(self, namespace: str, name: str) -> ApiPod:
+        """Return the pod of a name.
+
+        Raises:
+            ObjectNotFoundError: There is none.
+        """
+        pod = self.find(namespace, name)
+        if pod is None:
+            names = [each.pod.name for each in self.all() if each.pod.namespace == namespace]
+            message = f'pod "{name}" not found{_in(namespace)}; {known(names)}'
+            raise ObjectNotFoundError(message)
+        return pod
+
+    def manifest_of(self, pod: ApiPod) -> Mapping[str, Plain]:
+        """Return what a pod was made from; empty for one that was made from no manifest."""
+        return self._manifests.get((pod.pod.namespace, pod.spec.name), {})
+
+    def labels_of(self, pod: ApiPod) -> dict[str, str]:
+        """Return a pod's labels."""
+        metadata = self.manifest_of(pod).get("metadata")
+        labels = metadata.get("labels") if isinstance(metadata, dict) else None
+        return (
+            {name: str(value) for name, value in labels.items()} if isinstance(labels, dict) else {}
+        )
+
+    def deleted_at(self, pod: ApiPod) -> Instant | None:
+        """Return when a pod's deletion was asked for; None when it was not."""
+        return self._deleted_at.get(pod.uid)
+
+    def identify(self, uid: PodUid) -> PodIdentity:
+        """Return namespace and name of a pod, of one that is gone too."""
+        return self._identities.get(uid, PodIdentity(uid))
+
+    # Writing
+
+    def apply(self, objects: Sequence[Applied]) -> list[tuple[ObjectKey, str]]:
+        """Create objects, all or none.
+
+        Returns:
+            Each with `created` or `unchanged`.
+
+        Raises:
+            ObjectConflictError: One is there already and says something else.
+            InputError: One names a node that is not there.
+        """
+        outcomes: list[tuple[ObjectKey, str]] = []
+        created: dict[ObjectKey, Applied] = {}
+        names: set[tuple[str, str]] = set()
+        for each in objects:
+            if self._is_there(each) or each.key in created:
+                before = created[each.key].content if each.key in created else None
+                self._compare(each, before or self._contents[each.key])
+                outcomes.append((each.key, "unchanged"))
+                continue
+            self._check(each, names)
+            created[each.key] = each
+            outcomes.append((each.key, "created"))
+        for key, each in created.items():
+            self._contents[key] = each.content
+            if key.resource != _POD:
+                self._workloads[key] = tuple(template.spec.name for template in each.templates)
+            for template in each.templates:
+                self._create(template)
+        return outcomes
+
+    def delete(self, pod: ApiPod, *, force: bool, grace_s: int | None = None) -> None:
+        """Delete a pod, gracefully or by force (S6.5); asked for again, only a force counts."""
+        if force:
+            self._world.api.remove(pod.uid)
+        elif not pod.deleting:
+            if grace_s is not None:
+                pod.spec = with_grace(pod.spec, grace_s)
+            self._deleted_at[pod.uid] = self._world.now
+            self._world.api.mark_deleting(pod)
+
+    def delete_workload(self, key: ObjectKey, *, force: bool, grace_s: int | None) -> list[ApiPod]:
+        """Delete a Deployment, ReplicaSet or Job with its pods, and return those.
+
+        Raises:
+            ObjectNotFoundError: There is none of this name.
+        """
+        names = self._workloads.pop(key, None)
+        if names is None:
+            there = [
+                each.name
+                for each in self._workloads
+                if (each.resource, each.namespace) == (key.resource, key.namespace)
+            ]
+            message = f'{key.resource} "{key.name}" not found{_in(key.namespace)}; {known(there)}'
+            raise ObjectNotFoundError(message)
+        self._contents.pop(key, None)
+        pods = [
+            pod
+            for pod in self.all()
+            if pod.pod.namespace == key.namespace and pod.spec.name in names
+        ]
+        for pod in pods:
+            pod.spec = replace(pod.spec, controller=Controller.NONE)
+            self.delete(pod, force=force, grace_s=grace_s)
+        return pods
+
+    def _is_there(self, applied: Applied) -> bool:
+        if applied.key.resource != _POD:
+            return applied.key in self._workloads
+        return self.find(applied.key.namespace, applied.key.name) is not None
+
+    def _compare(self, applied: Applied, content: str) -> None:
+        if applied.content != content:
+            reason = (
+                f"{applied.key} is there already with another manifest, and what is there cannot "
+                f"be changed; delete it first: rebind delete {applied.key.resource.split('.')[0]} "
+                f"{applied.key.name}"
+            )
+            raise ObjectConflictError(str(applied.fault(reason)))
+
+    def _check(self, applied: Applied, names: set[tuple[str, str]]) -> None:
+        for template in applied.templates:
+            spec = template.spec
+            name = (spec.pod.namespace, spec.name)
+            if name in names or self.find(*name) is not None:
+                reason = f'{applied.key} makes a pod "{spec.name}", which is there already'
+                raise ObjectConflictError(str(applied.fault(reason)))
+            names.add(name)
+            if spec.node is not None and spec.node not in self._world.nodes:
+                there = known(list(self._world.nodes))
+                reason = f'{applied.key} wants the node "{spec.node}", which is not here; {there}'
+                raise applied.fault(reason)
+
+    def _create(self, template: Template) -> None:
+        spec = template.spec
+        self._manifests[spec.pod.namespace, spec.name] = template.manifest
+        self._world.factory.create(spec, name=spec.name, node=spec.node, uid=self._new_uid())
+
+    def _changed(self, pod: ApiPod) -> None:
+        uid = pod.uid
+        if uid not in self._identities:
+            self._identities[uid] = PodIdentity(uid, pod.pod.namespace, pod.pod.name)
+        if pod.deleted:
+            self._deleted_at.pop(uid, None)
+            if pod.spec.controller is Controller.NONE:
+                self._contents.pop(ObjectKey(_POD, pod.pod.namespace, pod.pod.name), None)
+        elif pod.spec.controller is not Controller.NONE and not self._is_wanted(pod):
+            pod.spec = replace(pod.spec, controller=Controller.NONE)
+            self._world.api.remove(uid)
+
+    def _is_wanted(self, pod: ApiPod) -> bool:
+        """Tell whether a pod's workload is still there; its controller may be late to know."""
+        return any(
+            key.namespace == pod.pod.namespace and pod.spec.name in names
+            for key, names in self._workloads.items()
+        )
+
+
+def known(names: Sequence[str]) -> str:
+    """Say which names there are, at most a few of them."""
+    shown = ", ".join(sorted(names)[:_NAMES_SHOWN_MAX])
+    more = len(names) - _NAMES_SHOWN_MAX
+    return f"there are: {shown or 'none'}{f' and {more} more' if more > 0 else ''}"
+
+
+def _in(namespace: str) -> str:
+    return "" if namespace == "default" else f" in namespace {namespace}"

@@ -1,0 +1,359 @@
+"""What answers the control interface of a running server (`simulator.wire.control`).
+
+Everything happens on the loop on which the world lives, one request at a time between two awaits; a
+request that waits for the world is told when something has happened there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import simulator
+from simulator.core.instants import Duration
+from simulator.core.records import KubeletStartFailed, Stamped
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import NodeName
+from simulator.engine.actions import Action, RebootNode, RestartKubelet, UpgradeKubelet
+from simulator.engine.node import Node
+from simulator.engine.world import World
+from simulator.errors import ConfigError, ObjectNotFoundError, ServerError
+from simulator.ports import StoreReader
+from simulator.protocol import rebind_control_pb2 as control
+from simulator.reports.documents import Json
+from simulator.server.descriptions import describe_node, describe_pod
+from simulator.server.feed import Feed
+from simulator.server.manifests import WORKLOADS, ObjectKey, read_objects
+from simulator.server.objects import Objects, Seen, wanted
+from simulator.server.pods import Pods, known
+from simulator.server.reading import answer
+from simulator.server.record_book import RecordBook
+
+BOOKMARK = "BOOKMARK"
+_DOWN_MAX_NS = 24 * 3600 * 10**9
+
+
+class PluginHost(Protocol):
+    """The built-in plugins that run inside a server."""
+
+    def running(self, node: NodeName) -> Mapping[str, tuple[ResourceName, str]]:
+        """Return name, resource and kind of each that runs on a node."""
+        ...
+
+    async def start(self, node: NodeName, name: str, kind: str, arguments: tuple[str, ...]) -> str:
+        """Start a plugin, or one that was stopped when `kind` is empty; return its name."""
+        ...
+
+    async def stop(self, node: NodeName, name: str) -> None:
+        """Stop a plugin."""
+        ...
+
+    def renumber(self, node: NodeName) -> None:
+        """Let the plugins of a node come back with other device ids when it boots."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NodePaths:
+    """Where a node is found in the file system."""
+
+    directory: str
+    kubelet_socket: str
+    pod_resources_socket: str
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a server is, as it tells those who ask.
+
+    Attributes:
+        reader: Opens the database to be read; None where the answers come from the records.
+    """
+
+    root_dir: str
+    kubelet_version: str
+    persistence: str
+    db: str = ""
+    http: str = ""
+    paths: Mapping[NodeName, NodePaths] = field(default_factory=dict)
+    reader: Callable[[], AbstractContextManager[StoreReader]] | None = None
+
+
+class Service:
+    """The control interface of one world (`simulator.wire.control.ControlService`).
+
+    Args:
+        world: The world.
+        served: What the server is.
+        plugins: Its built-in plugins.
+
+    Attributes:
+        objects: What it shows.
+        lines: Records as lines of a Trace, for those who watch them.
+    """
+
+    def __init__(self, world: World, served: Served, plugins: PluginHost) -> None:
+        self._world = world
+        self._served = served
+        self._plugins = plugins
+        self.pods = Pods(world)
+        self._book = RecordBook(self.pods.identify)
+        self.objects = Objects(
+            world, self.pods, persistence=served.persistence, running=plugins.running
+        )
+        self.lines: Feed[bytes] = Feed()
+        self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
+        self._start_failures: dict[NodeName, str] = {}
+        self._actions = 0
+        world.watch_records(self._recorded)
+
+    def close(self) -> None:
+        """End all watches."""
+        self.objects.feed.close()
+        self.lines.close()
+
+    # Requests
+
+    async def info(self, request: control.InfoRequest) -> control.InfoResponse:
+        """Tell what this server is."""
+        del request
+        served = self._served
+        return control.InfoResponse(
+            version=simulator.__version__,
+            pid=os.getpid(),
+            root_dir=served.root_dir,
+            kubelet_version=served.kubelet_version,
+            persistence=served.persistence,
+            source="records" if served.reader is None else "database",
+            db=served.db,
+            http=served.http,
+            nodes=[
+                control.NodeInfo(
+                    name=name,
+                    directory=paths.directory,
+                    kubelet_socket=paths.kubelet_socket,
+                    pod_resources_socket=paths.pod_resources_socket,
+                )
+                for name, paths in served.paths.items()
+            ],
+        )
+
+    async def apply(self, request: control.ApplyRequest) -> control.ApplyResponse:
+        """Create the objects of a manifest, all or none."""
+        objects = read_objects(request.manifest, request.name)
+        outcomes = self.pods.apply(objects)
+        return control.ApplyResponse(
+            objects=[
+                control.AppliedObject(name=str(key), outcome=outcome) for key, outcome in outcomes
+            ]
+        )
+
+    async def get(self, request: control.GetRequest) -> control.GetResponse:
+        """Return the present objects of a kind.
+
+        Raises:
+            ObjectNotFoundError: One was named that is not there.
+        """
+        seen = self._selected(request)
+        return control.GetResponse(objects=[_json(each.document) for each in seen])
+
+    async def watch(self, request: control.GetRequest) -> AsyncIterator[control.WatchEvent]:
+        """Yield the present objects of a kind, a bookmark, and every change after it."""
+        asked = wanted(
+            request.kind, request.name, request.namespace, request.node, request.selector
+        )
+        feed = self.objects.feed
+        subscription = feed.subscribe(asked.takes)
+        try:
+            for seen in self.objects.select(asked):
+                yield control.WatchEvent(type="ADDED", object=_json(seen.document))
+            yield control.WatchEvent(type=BOOKMARK)
+            async for seen in subscription.items():
+                yield control.WatchEvent(type=seen.change, object=_json(seen.document))
+        finally:
+            feed.leave(subscription)
+
+    async def describe(self, request: control.DescribeRequest) -> control.DescribeResponse:
+        """Return one object with all that belongs to it."""
+        events = self.objects.events.events()
+        if request.kind == "pod":
+            pod = self.pods.found(request.namespace or "default", request.name)
+            node = None if pod.node is None else self._world.nodes.get(pod.node)
+            document = describe_pod(
+                pod, node, self.objects.pod(pod), self.pods.manifest_of(pod), events
+            )
+        elif request.kind == "node":
+            found = self._node(request.name)
+            paths = self._served.paths.get(found.name)
+            document = describe_node(
+                found,
+                self.objects.node(found.name),
+                self.pods.all(),
+                events,
+                _path_texts(paths) if paths is not None else {},
+            )
+        else:
+            reason = f'"{request.kind[:40]}" cannot be described; pod and node can'
+            raise ConfigError(reason)
+        return control.DescribeResponse(document=_json(document))
+
+    async def delete(self, request: control.DeleteRequest) -> control.DeleteResponse:
+        """Delete an object, and wait until it is gone if asked to."""
+        namespace = request.namespace or "default"
+        grace = request.grace_period_seconds if request.HasField("grace_period_seconds") else None
+        if request.kind == "pod":
+            pods = [self.pods.found(namespace, request.name)]
+            key = ObjectKey("pod", namespace, request.name)
+            self.pods.delete(pods[0], force=request.force, grace_s=grace)
+        elif request.kind in WORKLOADS:
+            key = ObjectKey(WORKLOADS[request.kind], namespace, request.name)
+            pods = self.pods.delete_workload(key, force=request.force, grace_s=grace)
+        else:
+            reason = (
+                f'"{request.kind[:40]}" cannot be deleted; pod, deployment, replicaset, job can'
+            )
+            raise ConfigError(reason)
+        if request.wait:
+            await self._until(lambda: all(pod.deleted for pod in pods))
+        return control.DeleteResponse(name=str(key))
+
+    async def read(self, request: control.ReadRequest) -> control.ReadResponse:
+        """Answer what is asked of a store."""
+        reader = self._served.reader
+        if reader is None:
+            return control.ReadResponse(answer=answer(self._book.reader, request))
+
+        def ask() -> bytes:
+            with reader() as store:
+                return answer(store, request)
+
+        return control.ReadResponse(answer=await asyncio.to_thread(ask))
+
+    async def records(
+        self, request: control.RecordsRequest
+    ) -> AsyncIterator[control.RecordsResponse]:
+        """Yield records as they happen."""
+        del request
+        subscription = self.lines.subscribe()
+        try:
+            async for line in subscription.items():
+                yield control.RecordsResponse(line=line)
+        finally:
+            self.lines.leave(subscription)
+
+    async def restart_kubelet(
+        self, request: control.RestartKubeletRequest
+    ) -> control.RestartKubeletResponse:
+        """Restart a kubelet, and answer when its first pods are admitted or refused."""
+        node = self._node(request.node)
+        down = _down(request.down_ns)
+        action: Action = RestartKubelet(node.name, down)
+        if request.kubelet_version:
+            action = UpgradeKubelet(node.name, request.kubelet_version, down)
+        await self._perform(node, action)
+        return control.RestartKubeletResponse(kubelet_version=node.behavior.version)
+
+    async def reboot_node(self, request: control.RebootNodeRequest) -> control.RebootNodeResponse:
+        """Reboot a node, and answer when it is up again."""
+        node = self._node(request.node)
+        if request.renumber:
+            self._plugins.renumber(node.name)
+        await self._perform(node, RebootNode(node.name, _down(request.down_ns)))
+        return control.RebootNodeResponse(boot_id=node.boot_id)
+
+    async def start_plugin(
+        self, request: control.StartPluginRequest
+    ) -> control.StartPluginResponse:
+        """Start a built-in plugin in the server."""
+        node = self._node(request.node)
+        name = await self._plugins.start(
+            node.name, request.name, request.kind, tuple(request.arguments)
+        )
+        self.objects.plugins_changed(node.name)
+        return control.StartPluginResponse(name=name)
+
+    async def stop_plugin(self, request: control.StopPluginRequest) -> control.StopPluginResponse:
+        """Stop a built-in plugin in the server."""
+        node = self._node(request.node)
+        await self._plugins.stop(node.name, request.name)
+        self.objects.plugins_changed(node.name)
+        return control.StopPluginResponse()
+
+    # Inside
+
+    def _selected(self, request: control.GetRequest) -> list[Seen]:
+        asked = wanted(
+            request.kind, request.name, request.namespace, request.node, request.selector
+        )
+        seen = self.objects.select(asked)
+        if not seen and asked.name:
+            names = [each.name for each in self.objects.select(wanted(asked.kind, "", "", "", ""))]
+            message = f'{asked.kind} "{asked.name}" not found; {known(names)}'
+            raise ObjectNotFoundError(message)
+        return seen
+
+    def _node(self, name: str) -> Node:
+        node = self._world.nodes.get(NodeName(name))
+        if node is None:
+            message = f'node "{name}" not found; {known(list(self._world.nodes))}'
+            raise ObjectNotFoundError(message)
+        return node
+
+    async def _perform(self, node: Node, action: Action) -> None:
+        self._actions += 1
+        name = f"{type(action).__name__}-{self._actions}"
+        self._start_failures.pop(node.name, None)
+        self._world.perform(action, name)
+        await self._until(lambda: self._world.completed_at(name) is not None)
+        if failure := self._start_failures.get(node.name):
+            message = f"the kubelet of {node.name} did not start: {failure}"
+            raise ServerError(message)
+
+    async def _until(self, is_so: Callable[[], bool]) -> None:
+        """Wait for the world; what is so is looked at after each record."""
+        if not is_so():
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            entry = (is_so, waiting)
+            self._waiting.append(entry)
+            try:
+                await waiting
+            finally:
+                self._waiting.remove(entry)
+
+    def _recorded(self, stamped: Stamped) -> None:
+        if self._served.reader is None:
+            self._book.note(stamped)
+        if isinstance(stamped.record, KubeletStartFailed):
+            self._start_failures[stamped.node] = stamped.record.message
+        for is_so, waiting in self._waiting:
+            if not waiting.done():
+                asyncio.get_running_loop().call_soon(_look, is_so, waiting)
+
+
+def _look(is_so: Callable[[], bool], waiting: asyncio.Future[None]) -> None:
+    if not waiting.done() and is_so():
+        waiting.set_result(None)
+
+
+def _json(document: Mapping[str, Json]) -> bytes:
+    return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _path_texts(paths: NodePaths) -> dict[str, str]:
+    return {
+        "directory": paths.directory,
+        "kubeletSocket": paths.kubelet_socket,
+        "podResourcesSocket": paths.pod_resources_socket,
+    }
+
+
+def _down(nanoseconds: int) -> Duration:
+    if not 0 <= nanoseconds <= _DOWN_MAX_NS:
+        reason = "a node or kubelet can be down for 0s to 24h"
+        raise ConfigError(reason)
+    return Duration(nanoseconds)
