@@ -45,14 +45,12 @@ class NodeInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., directory: _Optional[str] = ..., kubelet_socket: _Optional[str] = ..., pod_resources_socket: _Optional[str] = ...) -> None: ...
 
 class ApplyRequest(_message.Message):
-    __slots__ = ("manifest", "name", "node")
+    __slots__ = ("manifest", "name")
     MANIFEST_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
-    NODE_FIELD_NUMBER: _ClassVar[int]
     manifest: bytes
     name: str
-    node: str
-    def __init__(self, manifest: _Optional[bytes] = ..., name: _Optional[str] = ..., node: _Optional[str] = ...) -> None: ...
+    def __init__(self, manifest: _Optional[bytes] = ..., name: _Optional[str] = ...) -> None: ...
 
 class ApplyResponse(_message.Message):
     __slots__ = ("objects",)
@@ -113,18 +111,20 @@ class DescribeResponse(_message.Message):
     def __init__(self, document: _Optional[bytes] = ...) -> None: ...
 
 class DeleteRequest(_message.Message):
-    __slots__ = ("kind", "name", "namespace", "force", "grace_period_seconds")
+    __slots__ = ("kind", "name", "namespace", "force", "grace_period_seconds", "wait")
     KIND_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     NAMESPACE_FIELD_NUMBER: _ClassVar[int]
     FORCE_FIELD_NUMBER: _ClassVar[int]
     GRACE_PERIOD_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    WAIT_FIELD_NUMBER: _ClassVar[int]
     kind: str
     name: str
     namespace: str
     force: bool
     grace_period_seconds: int
-    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., namespace: _Optional[str] = ..., force: _Optional[bool] = ..., grace_period_seconds: _Optional[int] = ...) -> None: ...
+    wait: bool
+    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., namespace: _Optional[str] = ..., force: _Optional[bool] = ..., grace_period_seconds: _Optional[int] = ..., wait: _Optional[bool] = ...) -> None: ...
 
 class DeleteResponse(_message.Message):
     __slots__ = ("name",)

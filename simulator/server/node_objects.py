@@ -1,0 +1,143 @@
+"""Nodes as the API server shows them, and the plugins that their kubelets know."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from typing import Final
+
+from simulator.core.resources import ResourceName
+from simulator.core.snapshot import ManagerSnapshot
+from simulator.core.transitions import NodeName
+from simulator.engine.api import ApiServer
+from simulator.engine.node import Node
+from simulator.reports.documents import Json
+from simulator.server.times import timestamp
+
+STATES: Final = {"running": "Registered", "stopped": "Disconnected", "expired": "Expired"}
+"""The device manager's word for an endpoint to what is shown of it."""
+
+
+def node_document(
+    node: Node, api: ApiServer, *, version: int = 0, persistence: str = ""
+) -> dict[str, Json]:
+    """Return a node as a `v1` Node object.
+
+    `status.deviceManager` is no part of the API: what the node's kubelet knows of each resource
+    right now, while `capacity` and `allocatable` follow up to 10 s later (S2.15).
+    """
+    shown = api.node(node.name)
+    is_ready = shown in api.ready_nodes()
+    condition: dict[str, Json] = {
+        "type": "Ready",
+        "status": "True" if is_ready else "Unknown",
+        "reason": "KubeletReady" if is_ready else "NodeStatusUnknown",
+        "message": (
+            "kubelet is posting ready status"
+            if is_ready
+            else "Kubelet stopped posting node status."
+        ),
+    }
+    if shown.heartbeat is not None:
+        condition["lastHeartbeatTime"] = timestamp(shown.heartbeat)
+    info: dict[str, Json] = {
+        "bootID": shown.boot_id or node.boot_id,
+        "kubeletVersion": f"v{node.behavior.version}",
+        "containerRuntimeVersion": "rebind://simulated",
+        "operatingSystem": "linux",
+        "architecture": platform.machine(),
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": node.name,
+            "resourceVersion": str(version),
+            "labels": {"kubernetes.io/hostname": node.name},
+            "annotations": {
+                "rebind.internal/persistence": persistence,
+                "rebind.internal/topology-manager": (
+                    f"{node.spec.topology_manager_policy}, {node.spec.topology_manager_scope}"
+                ),
+                "rebind.internal/numa-nodes": str(node.spec.numa_nodes),
+            },
+        },
+        "status": {
+            "capacity": _quantities(shown.capacity),
+            "allocatable": _quantities(shown.allocatable),
+            "conditions": [condition],
+            "nodeInfo": info,
+            "deviceManager": [dict(line) for line in resource_lines(node)],
+        },
+    }
+
+
+def resource_lines(node: Node) -> list[dict[str, Json]]:
+    """Return what a node's device manager knows of each resource; nothing while it is down."""
+    kubelet = node.kubelet
+    if kubelet is None or not kubelet.serving:
+        return []
+    kubelet.driver.refresh()
+    known = kubelet.manager.snapshot()
+    capacity = kubelet.manager.capacity()
+    resources = sorted({*known.endpoints, *capacity.total, *_held(known)})
+    return [
+        {
+            "resourceName": resource,
+            "capacity": capacity.total.get(resource, 0),
+            "allocatable": capacity.allocatable.get(resource, 0),
+            "allocated": _held(known).get(resource, 0),
+            "healthy": len(known.healthy.get(resource, ())),
+            "endpoint": STATES.get(known.endpoints.get(resource, ""), "Unknown"),
+        }
+        for resource in resources
+    ]
+
+
+def plugin_documents(
+    node: Node, running: Mapping[str, tuple[ResourceName, str]]
+) -> list[dict[str, Json]]:
+    """Return the plugins of a node: its resources' endpoints, and those that the server runs.
+
+    Args:
+        node: The node.
+        running: Name of each built-in plugin to its resource and kind.
+    """
+    lines = {str(line["resourceName"]): line for line in resource_lines(node)}
+    documents = []
+    named = {resource: (name, kind) for name, (resource, kind) in running.items()}
+    for resource in sorted({*lines, *named}):
+        name, kind = named.get(ResourceName(resource), ("", "external"))
+        line = lines.get(resource, {})
+        documents.append(_plugin(node.name, resource, name, kind, line))
+    return documents
+
+
+def _plugin(
+    node: NodeName, resource: str, name: str, kind: str, line: Mapping[str, Json]
+) -> dict[str, Json]:
+    return {
+        "kind": "Plugin",
+        "metadata": {"name": name or resource},
+        "spec": {"nodeName": node, "resourceName": resource, "kind": kind},
+        "status": {
+            "state": line.get("endpoint", "NotRegistered"),
+            "devices": line.get("capacity", 0),
+            "healthy": line.get("healthy", 0),
+            "allocated": line.get("allocated", 0),
+        },
+    }
+
+
+def _held(known: ManagerSnapshot) -> dict[ResourceName, int]:
+    """Return the number of distinct devices that pods hold, by resource."""
+    held: dict[ResourceName, set[str]] = {}
+    for binding in known.bindings:
+        ids = held.setdefault(binding.resource, set())
+        for devices in binding.devices.values():
+            ids.update(devices)
+    return {resource: len(ids) for resource, ids in held.items()}
+
+
+def _quantities(counts: Mapping[ResourceName, int]) -> dict[str, Json]:
+    return {resource: str(count) for resource, count in sorted(counts.items())}
