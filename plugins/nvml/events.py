@@ -18,7 +18,7 @@ import pynvml
 
 from plugins.nvml.gpus import Gpu
 from plugins.nvml.health import XidEvent
-from plugins.nvml.library import Handle, NvmlError, answered, error_text, is_lost, is_timeout
+from plugins.nvml.library import Handle, NvmlError, answered, error_text, is_timeout
 
 _LOG: Final = logging.getLogger(__name__)
 _WAIT_MS: Final = 250
@@ -151,13 +151,16 @@ def _handle(gpu: Gpu) -> Handle | None:
 
 
 def _is_gone(handle: Handle | None) -> bool:
-    """Tell whether a GPU is lost: it is asked something that only the hardware can answer."""
+    """Tell whether a GPU is lost: it is asked something that only the hardware can answer.
+
+    One that answers with another error, such as that it must be reset, is of no more use.
+    """
     if handle is None:
         return True
     try:
         answered(pynvml.nvmlDeviceGetMemoryInfo, handle)
-    except NvmlError as error:
-        return is_lost(error)
+    except NvmlError:
+        return True
     return False
 
 

@@ -8,7 +8,7 @@ gets one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import pynvml
@@ -71,7 +71,9 @@ def opened() -> Iterator[None]:
     try:
         yield
     finally:
-        pynvml.nvmlShutdown()
+        with suppress(pynvml.NVMLError):
+            # The driver may have gone meanwhile.
+            pynvml.nvmlShutdown()
 
 
 def is_lost(error: Exception) -> bool:

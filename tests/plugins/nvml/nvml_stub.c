@@ -9,7 +9,7 @@
  *     init ERROR             nvmlInit answers with this number
  *     count N                there are N GPUs, at most 8
  *     found GPU              the GPU is not lost
- *     lost GPU               the GPU is lost
+ *     lost GPU [ERROR]       the GPU is lost, or fails with this number
  *     nameless GPU           the GPU is so lost that it has no handle
  *     mig GPU PROFILE...     the GPU is in MIG mode and has these MIG devices
  *     whole GPU              the GPU is not in MIG mode
@@ -78,7 +78,8 @@ static void read_line(State *state, char *line, int wanted_event) {
   if (!strcmp(word, "wait")) state->wait_error = number;
   if (number < 0 || number >= GPUS) return;
   if (!strcmp(word, "found")) state->lost[number] = 0;
-  if (!strcmp(word, "lost")) state->lost[number] = 1;
+  if (!strcmp(word, "lost"))
+    state->lost[number] = sscanf(line + used, "%d", &xid) == 1 ? xid : LOST;
   if (!strcmp(word, "nameless")) state->nameless[number] = 1;
   if (!strcmp(word, "whole")) state->mig[number] = 0;
   if (!strcmp(word, "mig")) set_profiles(state, number, line + used);
@@ -94,7 +95,7 @@ static void read_line(State *state, char *line, int wanted_event) {
 static State read_state(int wanted_event) {
   State state = {.count = GPUS};
   char line[256], profiles[] = "1g.5gb 1g.5gb 3g.20gb";
-  state.lost[7] = 1;
+  state.lost[7] = LOST;
   set_profiles(&state, 1, profiles);
   const char *path = getenv("REBIND_NVML_STUB");
   FILE *file = path ? fopen(path, "r") : NULL;
@@ -107,7 +108,7 @@ static State read_state(int wanted_event) {
 static int present(const Device *device, State *state) {
   *state = read_state(-1);
   if (!device) return INVALID_ARGUMENT;
-  return state->lost[device->gpu] ? LOST : SUCCESS;
+  return state->lost[device->gpu];
 }
 
 int nvmlInitWithFlags(unsigned flags) {

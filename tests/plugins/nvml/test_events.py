@@ -85,6 +85,12 @@ def test_a_gpu_that_is_found_again_is_told(stub: Stub) -> None:
         assert told.lost() == frozenset()
 
 
+def test_a_gpu_that_must_be_reset_counts_as_lost(stub: Stub) -> None:
+    stub.says("lost 2 16")
+    with watched(stub) as told:
+        assert told.lost() == {gpu(2), gpu(7)}
+
+
 def test_without_events_lost_gpus_are_told_all_the_same(stub: Stub) -> None:
     stub.says("no-events")
     with watched(stub) as told:
