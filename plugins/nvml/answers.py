@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from enum import Enum
+from typing import Final
 
 from plugins.nvml.gpus import Inventory
 from plugins.nvml.resources import Unit
@@ -25,13 +26,20 @@ from simulator.core.devices import DeviceId
 from simulator.core.resources import ResourceName
 from simulator.errors import PluginCallError
 
-Strategy = Literal["envvar", "device-specs", "cdi-annotations", "cdi-cri"]
-
 VISIBLE_DEVICES: Final = "NVIDIA_VISIBLE_DEVICES"
 CDI_KIND: Final = "nvidia.com/gpu"
 """The kind in the CDI specification that `nvidia-ctk cdi generate` writes."""
 ANNOTATION_PREFIX: Final = "cdi.k8s.io/rebind-nvml_"
 PERMISSIONS: Final = "rw"
+
+
+class Strategy(Enum):
+    """One way in which a container comes to its GPUs; the table above says them all."""
+
+    ENVVAR = "envvar"
+    DEVICE_SPECS = "device-specs"
+    CDI_ANNOTATIONS = "cdi-annotations"
+    CDI_CRI = "cdi-cri"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,7 @@ class AnswerOptions:
             of them promise no more of the GPU.
     """
 
-    strategies: tuple[Strategy, ...] = ("envvar", "device-specs")
+    strategies: tuple[Strategy, ...] = (Strategy.ENVVAR, Strategy.DEVICE_SPECS)
     cdi_kind: str = CDI_KIND
     one_share_each: bool = False
 
@@ -93,11 +101,11 @@ class Answers:
         key = f"{ANNOTATION_PREFIX}{self._resource.rpartition('/')[2]}"
         return AllocateResponse(
             envs={VISIBLE_DEVICES: ",".join(unit.uuid for unit in units)}
-            if "envvar" in strategies
+            if Strategy.ENVVAR in strategies
             else {},
-            devices=self._nodes(units) if "device-specs" in strategies else (),
-            annotations={key: ",".join(names)} if "cdi-annotations" in strategies else {},
-            cdi_devices=names if "cdi-cri" in strategies else (),
+            devices=self._nodes(units) if Strategy.DEVICE_SPECS in strategies else (),
+            annotations={key: ",".join(names)} if Strategy.CDI_ANNOTATIONS in strategies else {},
+            cdi_devices=names if Strategy.CDI_CRI in strategies else (),
         )
 
     def _check_shares(self, asked: tuple[DeviceId, ...]) -> None:

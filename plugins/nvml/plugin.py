@@ -165,5 +165,5 @@ def _nothing(inventory: Inventory, naming: Naming) -> str:
         )
     return (
         f"all {len(inventory.gpus)} GPUs are in MIG mode and none has a MIG device, so MIG "
-        f"strategy `{naming.mig_strategy}` offers nothing; create MIG devices, or use `none`"
+        f"strategy `{naming.mig_strategy.value}` offers nothing; create MIG devices, or use `none`"
     )

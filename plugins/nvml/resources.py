@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from enum import Enum
+from typing import Final
 
 from plugins.nvml.gpus import Gpu, Inventory, MigDevice
 from plugins.nvml.profiles import resource_of_profile
@@ -25,12 +26,18 @@ from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.resources import ResourceName, is_extended_resource_name
 from simulator.errors import ConfigError
 
-MigStrategy = Literal["none", "single", "mixed"]
-
 DOMAIN: Final = "nvidia.com"
 GPU_NAME: Final = "gpu"
 SHARED_SUFFIX: Final = ".shared"
 REPLICAS_MAX: Final = 10_000
+
+
+class MigStrategy(Enum):
+    """What becomes of GPUs in MIG mode; the table above says it."""
+
+    NONE = "none"
+    SINGLE = "single"
+    MIXED = "mixed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +48,14 @@ class Naming:
         replicas: How often each device is offered; 1 is no time slicing.
         rename_shared: Whether the resource of replicas ends in `.shared`.
         domain: What stands before the `/` of the resource names.
+        only: Full names of the resources that are offered; empty for all there are.
     """
 
-    mig_strategy: MigStrategy = "none"
+    mig_strategy: MigStrategy = MigStrategy.NONE
     replicas: int = 1
     rename_shared: bool = False
     domain: str = DOMAIN
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +102,11 @@ def offers_of(inventory: Inventory, naming: Naming) -> tuple[Offer, ...]:
         unit = Unit(gpu, mig, ids_of(gpu.uuid if mig is None else mig.uuid, naming.replicas))
         by_name.setdefault(name, []).append(unit)
     suffix = SHARED_SUFFIX if naming.rename_shared else ""
-    return tuple(
+    offers = tuple(
         Offer(_resource(f"{naming.domain}/{name}{suffix}"), tuple(units))
         for name, units in sorted(by_name.items())
     )
+    return _chosen(offers, naming.only) if naming.only and offers else offers
 
 
 def ids_of(uuid: str, replicas: int) -> tuple[DeviceId, ...]:
@@ -106,18 +116,28 @@ def ids_of(uuid: str, replicas: int) -> tuple[DeviceId, ...]:
     return tuple(DeviceId(f"{uuid}::{replica}") for replica in range(replicas))
 
 
+def _chosen(offers: tuple[Offer, ...], only: tuple[str, ...]) -> tuple[Offer, ...]:
+    """Return the offers that are wanted; one that is not there is the user's mistake."""
+    names = [offer.resource for offer in offers]
+    missing = [name for name in only if name not in names]
+    if missing:
+        message = f"asked for {missing[0]}, but this machine's GPUs make {', '.join(names)}"
+        raise ConfigError(message)
+    return tuple(offer for offer in offers if offer.resource in only)
+
+
 def _named(
     gpus: tuple[Gpu, ...], strategy: MigStrategy
 ) -> Iterator[tuple[str, Gpu, MigDevice | None]]:
     """Iterate over what is offered, with the last part of its resource's name."""
-    if strategy == "single":
+    if strategy is MigStrategy.SINGLE:
         _check_single(gpus)
     for gpu in gpus:
-        if strategy == "none" or not gpu.mig_enabled:
+        if strategy is MigStrategy.NONE or not gpu.mig_enabled:
             yield GPU_NAME, gpu, None
             continue
         for mig in gpu.mig_devices:
-            name = GPU_NAME if strategy == "single" else resource_of_profile(mig.profile)
+            name = GPU_NAME if strategy is MigStrategy.SINGLE else resource_of_profile(mig.profile)
             yield name, gpu, mig
 
 

@@ -16,7 +16,9 @@ CONTROL = ("/dev/nvidiactl", "/dev/nvidia-uvm")
 
 
 def answers(
-    *units: Unit, strategies: tuple[Strategy, ...] = ("envvar",), one_share_each: bool = False
+    *units: Unit,
+    strategies: tuple[Strategy, ...] = (Strategy.ENVVAR,),
+    one_share_each: bool = False,
 ) -> Answers:
     inventory = Inventory(tuple(unit.gpu for unit in units), control_nodes=CONTROL)
     options = AnswerOptions(strategies=strategies, one_share_each=one_share_each)
@@ -53,7 +55,7 @@ def test_a_gpu_is_named_once_however_many_shares_of_it_are_given() -> None:
 
 def test_device_nodes_are_the_gpus_and_those_that_all_need() -> None:
     answer = allocate(
-        answers(whole(0), whole(1, replicas=2), strategies=("device-specs",)),
+        answers(whole(0), whole(1, replicas=2), strategies=(Strategy.DEVICE_SPECS,)),
         "GPU-0", "GPU-1::0", "GPU-1::1",
     )  # fmt: skip
 
@@ -69,7 +71,7 @@ def test_a_mig_device_has_the_nodes_of_its_instances_too() -> None:
     gpu = Gpu(1, "GPU-1", minor=1, mig_enabled=True, mig_devices=(mig,))
     unit = Unit(gpu, mig, ids_of("MIG-a", 1))
 
-    answer = allocate(answers(unit, strategies=("envvar", "device-specs")), "MIG-a")
+    answer = allocate(answers(unit, strategies=(Strategy.ENVVAR, Strategy.DEVICE_SPECS)), "MIG-a")
 
     assert paths(answer) == ["/dev/nvidia1", *caps, *CONTROL]
     assert answer.envs == {"NVIDIA_VISIBLE_DEVICES": "MIG-a"}
@@ -78,14 +80,16 @@ def test_a_mig_device_has_the_nodes_of_its_instances_too() -> None:
 def test_a_gpu_whose_number_is_unknown_has_no_node_of_its_own() -> None:
     unit = Unit(Gpu(0, "GPU-0"), None, ids_of("GPU-0", 1))
 
-    assert paths(allocate(answers(unit, strategies=("device-specs",)), "GPU-0")) == [*CONTROL]
+    assert paths(allocate(answers(unit, strategies=(Strategy.DEVICE_SPECS,)), "GPU-0")) == [
+        *CONTROL
+    ]
 
 
 def test_cdi_names_go_into_the_field_or_into_an_annotation() -> None:
     units = (whole(0), whole(1))
 
-    in_field = allocate(answers(*units, strategies=("cdi-cri",)), "GPU-0", "GPU-1")
-    annotated = allocate(answers(*units, strategies=("cdi-annotations",)), "GPU-0", "GPU-1")
+    in_field = allocate(answers(*units, strategies=(Strategy.CDI_CRI,)), "GPU-0", "GPU-1")
+    annotated = allocate(answers(*units, strategies=(Strategy.CDI_ANNOTATIONS,)), "GPU-0", "GPU-1")
 
     names = ("nvidia.com/gpu=GPU-0", "nvidia.com/gpu=GPU-1")
     assert in_field == AllocateResponse(cdi_devices=names)

@@ -13,7 +13,7 @@ import pytest
 from plugins.conduct import Place
 from plugins.nvml.answers import AnswerOptions
 from plugins.nvml.plugin import NvmlOptions, nvml_plugins
-from plugins.nvml.resources import Naming
+from plugins.nvml.resources import MigStrategy, Naming
 from plugins.serving import PluginServer
 from simulator.core.allocate_response import decode
 from simulator.errors import HardwareError
@@ -21,7 +21,7 @@ from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from tests.plugins.kubelet import Registered, RegistrationServer, in_loop, kubelet
 from tests.plugins.nvml.stub import Stub, gpu, mig
 
-MIXED = NvmlOptions(naming=Naming(mig_strategy="mixed"))
+MIXED = NvmlOptions(naming=Naming(mig_strategy=MigStrategy.MIXED))
 
 
 @asynccontextmanager
@@ -91,7 +91,7 @@ async def test_a_gpu_that_is_lost_and_found_is_told_to_the_kubelet(stub: Stub) -
 
 @in_loop
 async def test_an_xid_in_an_instance_makes_its_shares_unhealthy_and_no_other(stub: Stub) -> None:
-    naming = Naming(mig_strategy="mixed", replicas=2, rename_shared=True)
+    naming = Naming(mig_strategy=MigStrategy.MIXED, replicas=2, rename_shared=True)
     async with registered(stub, NvmlOptions(naming=naming)) as (node, plugins):
         plugin = plugins["nvidia.com/mig-1g.5gb.shared"]
         # A harmless one first; a set of events tells of what happens after it was made.

@@ -6,7 +6,7 @@ import pytest
 
 from plugins.nvml.gpus import Gpu, Inventory, MigDevice
 from plugins.nvml.profiles import profile_in_name, profile_of_slices
-from plugins.nvml.resources import Naming, offers_of
+from plugins.nvml.resources import MigStrategy, Naming, offers_of
 from simulator.core.devices import NumaNode
 from simulator.core.physical_ids import stands_for
 from simulator.errors import ConfigError
@@ -33,29 +33,35 @@ def test_without_a_strategy_every_gpu_is_whole() -> None:
 
 
 def test_mixed_names_a_resource_after_each_profile() -> None:
-    assert offered(*MIXED, naming=Naming(mig_strategy="mixed")) == {
+    assert offered(*MIXED, naming=Naming(mig_strategy=MigStrategy.MIXED)) == {
         "nvidia.com/gpu": ["GPU-0"],
         "nvidia.com/mig-1g.5gb": ["MIG-10", "MIG-11"],
         "nvidia.com/mig-3g.20gb": ["MIG-12"],
     }
 
 
+def test_only_the_resources_that_are_asked_for_are_offered() -> None:
+    naming = Naming(mig_strategy=MigStrategy.MIXED, only=("nvidia.com/mig-3g.20gb",))
+
+    assert offered(*MIXED, naming=naming) == {"nvidia.com/mig-3g.20gb": ["MIG-12"]}
+
+
 def test_extras_of_a_profile_are_a_part_of_the_name() -> None:
-    assert list(offered(mig_gpu(0, "1g.5gb+me"), naming=Naming(mig_strategy="mixed"))) == [
-        "nvidia.com/mig-1g.5gb.me"
-    ]
+    assert list(
+        offered(mig_gpu(0, "1g.5gb+me"), naming=Naming(mig_strategy=MigStrategy.MIXED))
+    ) == ["nvidia.com/mig-1g.5gb.me"]
 
 
 def test_single_offers_the_mig_devices_as_gpus() -> None:
     gpus = (mig_gpu(0, "2g.10gb"), mig_gpu(1, "2g.10gb", "2g.10gb"))
 
-    assert offered(*gpus, naming=Naming(mig_strategy="single")) == {
+    assert offered(*gpus, naming=Naming(mig_strategy=MigStrategy.SINGLE)) == {
         "nvidia.com/gpu": ["MIG-00", "MIG-10", "MIG-11"]
     }
 
 
 def test_single_without_mig_offers_the_gpus() -> None:
-    assert offered(Gpu(0, "GPU-0"), naming=Naming(mig_strategy="single")) == {
+    assert offered(Gpu(0, "GPU-0"), naming=Naming(mig_strategy=MigStrategy.SINGLE)) == {
         "nvidia.com/gpu": ["GPU-0"]
     }
 
@@ -72,7 +78,7 @@ def test_single_is_refused_where_a_gpu_would_mean_several_things(
     gpus: tuple[Gpu, ...], said: str
 ) -> None:
     with pytest.raises(ConfigError) as refused:
-        offered(*gpus, naming=Naming(mig_strategy="single"))
+        offered(*gpus, naming=Naming(mig_strategy=MigStrategy.SINGLE))
 
     assert said in str(refused.value)
 
@@ -80,7 +86,7 @@ def test_single_is_refused_where_a_gpu_would_mean_several_things(
 def test_a_lost_gpu_does_not_spoil_a_single_machine() -> None:
     gpus = (mig_gpu(0, "1g.5gb"), Gpu(1, "GPU-1", is_lost=True))
 
-    assert offered(*gpus, naming=Naming(mig_strategy="single")) == {
+    assert offered(*gpus, naming=Naming(mig_strategy=MigStrategy.SINGLE)) == {
         "nvidia.com/gpu": ["MIG-00", "GPU-1"]
     }
 
@@ -94,7 +100,7 @@ def test_replicas_are_numbered_behind_the_uuid() -> None:
 
 
 def test_mig_devices_have_replicas_too() -> None:
-    naming = Naming(mig_strategy="mixed", replicas=2, rename_shared=True)
+    naming = Naming(mig_strategy=MigStrategy.MIXED, replicas=2, rename_shared=True)
 
     assert offered(mig_gpu(0, "1g.5gb"), naming=naming) == {
         "nvidia.com/mig-1g.5gb.shared": ["MIG-00::0", "MIG-00::1"]
@@ -111,7 +117,7 @@ def test_a_mig_device_is_on_the_numa_node_of_its_gpu() -> None:
         mig_devices=mig_gpu(0, "1g.5gb", "1g.5gb").mig_devices,
     )
 
-    (offer,) = offers_of(Inventory((gpu,)), Naming(mig_strategy="mixed"))
+    (offer,) = offers_of(Inventory((gpu,)), Naming(mig_strategy=MigStrategy.MIXED))
 
     assert [unit.topology for unit in offer.units] == [(0,), (0,)]
 
@@ -122,6 +128,10 @@ def test_a_mig_device_is_on_the_numa_node_of_its_gpu() -> None:
         (Naming(replicas=0), "asked for 0 replicas of each GPU, 1 to 10000 can be"),
         (Naming(replicas=10_001), "asked for 10001 replicas of each GPU, 1 to 10000 can be"),
         (Naming(rename_shared=True), "called `….shared` without replicas; ask for 2 replicas"),
+        (
+            Naming(only=("nvidia.com/mig-1g.5gb",)),
+            "5gb, but this machine's GPUs make nvidia.com/gpu",
+        ),
         (Naming(domain="no domain"), "'no domain/gpu' is no extended resource name"),
     ],
 )
