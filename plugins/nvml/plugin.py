@@ -10,6 +10,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,13 +128,15 @@ class NvmlPlugin(DevicePlugin):
             on_lost=lambda lost: told(lambda: self._note_lost(lost)),
         )
         stop = threading.Event()
-        watching = asyncio.create_task(asyncio.to_thread(watch.run, stop))
-        try:
-            await asyncio.shield(watching)
-        finally:
-            stop.set()
-            # NVML must not be closed while it waits.
-            await watching
+        # Of its own: the threads that all share are few, and this one is not given back.
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="nvml") as threads:
+            watching = loop.run_in_executor(threads, watch.run, stop)
+            try:
+                await asyncio.shield(watching)
+            finally:
+                stop.set()
+                # NVML must not be closed while it waits.
+                await watching
 
     def _note(self, event: XidEvent) -> None:
         struck = self._health.note(event, self._offer.units)

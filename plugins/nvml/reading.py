@@ -22,7 +22,7 @@ from simulator.errors import HardwareError
 
 _LOG: Final = logging.getLogger(__name__)
 _CONTROL_NODES: Final = (
-    "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset",
+    "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset", "/dev/dxg",
 )  # fmt: skip
 _NUMA_WORDS: Final = 16
 """64-bit words of the NUMA node sets that NVML is asked for: 1,024 nodes, as Linux has at most."""
