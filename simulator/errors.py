@@ -7,8 +7,8 @@ what was asked, what was found, and what to do next. A refused admission is not 
 RebindError
 ├─ ConfigError
 ├─ RegistrationError      UnsupportedVersionError, InvalidResourceNameError, InvalidEndpointError
-├─ PluginError            EndpointStoppedError, PluginCallError, PluginTimeoutError,
-│                         MalformedReplyError
+├─ PluginError            EndpointStoppedError, PluginCallError, MessageTooLargeError,
+│                         PluginTimeoutError, MalformedReplyError
 ├─ CheckpointError        CheckpointSyntaxError, CheckpointTypeError, CorruptCheckpointError,
 │                         UnknownCheckpointVersionError, ForeignCheckpointError,
 │                         CheckpointTooLargeError
@@ -62,7 +62,28 @@ class EndpointStoppedError(PluginError):
 
 
 class PluginCallError(PluginError):
-    """The plugin answered with an error."""
+    """The plugin answered with an error, or the call to it failed on the way.
+
+    Attributes:
+        code: The gRPC status as Go names it, e.g. `Unavailable`; empty when there was none.
+    """
+
+    def __init__(self, message: str | None = None, *, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class MessageTooLargeError(PluginCallError):
+    """A message is larger than may be received (S1.21).
+
+    Attributes:
+        size, limit: Bytes that it has, and that it may have.
+    """
+
+    def __init__(self, message: str, *, code: str, size: int, limit: int) -> None:
+        super().__init__(message, code=code)
+        self.size = size
+        self.limit = limit
 
 
 class PluginTimeoutError(PluginError):
