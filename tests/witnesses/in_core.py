@@ -16,11 +16,14 @@ from simulator.core.calls import AllocateCall, AllocateReply, PluginReply
 from simulator.core.checkpoint.bindings import checkpoint_of
 from simulator.core.checkpoint.render import render
 from simulator.core.devices import NumaNode
-from simulator.core.instants import MINUTE, Duration
+from simulator.core.instants import MINUTE, SECOND, Duration, Instant
+from simulator.core.kubelet_counts import KubeletCounts
 from simulator.core.machine import Machine, TopologyOptions, TopologyPolicy, TopologyScope
 from simulator.core.node_resources import resets_extended_resources
 from simulator.core.panics import KubeletPanic
+from simulator.core.plugin_registry import Announced, PluginRegistry, Register, SocketPath
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
+from simulator.core.records import EventEmitted
 from simulator.core.transitions import DeviceBinding
 from simulator.engine.actions import CreatePod, StartPlugin
 from simulator.engine.faults import Fault, FaultKind, Op
@@ -285,3 +288,22 @@ def file_of_a_write_that_a_crash_cut_off(behavior: Behavior) -> object:
     run.begin(CreatePod("trainer"))
     run.wait(30)
     return run.simulation.files(NODE)
+
+
+def counters_after_a_refused_pod(behavior: Behavior) -> object:
+    """S11."""
+    counts = KubeletCounts(behavior, TopologyOptions())
+    counts.take(EventEmitted("Warning", "UnexpectedAdmissionError", "", POD.uid))
+    return counts.rejections
+
+
+def watched_plugin_whose_registration_failed(behavior: Behavior) -> object:
+    """S1.35: what is done with it two seconds later."""
+    registry = PluginRegistry(retried=behavior.watched_plugins_retried)
+    registry.socket_made(SocketPath("/registry/gpu.sock"), Instant(0))
+    for operation in registry.reconcile(Instant(0)):
+        if isinstance(operation, Register):
+            registry.record(operation, Announced("DevicePlugin", GPU, "", ("v1beta1",)))
+            registry.registration_failed(operation)
+        registry.end(operation, Instant(0), failed=True)
+    return registry.reconcile(Instant(2 * SECOND))

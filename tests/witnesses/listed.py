@@ -185,6 +185,8 @@ CORE: Final[dict[str, in_core.CoreWitness]] = {
     "plugin_directory_emptied": in_core.file_of_a_write_that_a_crash_cut_off,
     "extended_resource_reset": in_core.extended_resources_at_start,
     "unhealthy_devices_allocatable": in_core.allocatable_with_an_unhealthy_device,
+    "watched_plugins_retried": in_core.watched_plugin_whose_registration_failed,
+    "rejections_counted": in_core.counters_after_a_refused_pod,
     "pod_resources_versions": of_pod_resources.served,
     "pod_resources_releases": of_pod_resources.list_after_a_pod_has_ended,
     "pod_resources_allocatable_served": of_pod_resources.served,
