@@ -100,6 +100,10 @@ class LocalPods:
         """Return a pod; None when this kubelet does not know it."""
         return self._pods.get(uid)
 
+    def is_active(self, uid: PodUid) -> bool:
+        """Tell whether a pod counts as active (S6.5)."""
+        return uid in self._active
+
     def add(self, pod: LocalPod) -> None:
         """Take up a pod."""
         self._pods[pod.uid] = pod

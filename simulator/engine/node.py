@@ -18,6 +18,7 @@ from simulator.core.records import (
     KubeletStartFailed,
     KubeletStopped,
     MigrationStep,
+    Record,
 )
 from simulator.core.transitions import NodeName
 from simulator.engine.authority import Authority
@@ -101,6 +102,10 @@ class Node:
         )
         self.authority = Authority(self.storage.disk, self.phase)
         self._new_boot()
+
+    def emit(self, record: Record) -> None:
+        """Stamp a record of this node and keep it."""
+        self._emit(record)
 
     @property
     def name(self) -> NodeName:

@@ -88,14 +88,11 @@ class NodeStorage:
         """Do something to the checkpoint file behind the kubelet's back."""
         self._emit(FaultInjected("checkpointFile", action.value))
         present = self.disk.read(CHECKPOINT_FILE_NAME) or b""
-        if action is FileAction.DELETE:
+        left = damaged(present, action, content)
+        if left is None:
             self.disk.remove(CHECKPOINT_FILE_NAME)
-        elif action is FileAction.TRUNCATE:
-            self.disk.put(CHECKPOINT_FILE_NAME, present[: len(present) // 2])
-        elif action is FileAction.CORRUPT:
-            self.disk.put(CHECKPOINT_FILE_NAME, corrupted(present))
         else:
-            self.disk.put(CHECKPOINT_FILE_NAME, content or b"")
+            self.disk.put(CHECKPOINT_FILE_NAME, left)
 
     def damage_database(self, action: FileAction) -> None:
         """Do something to the database behind the kubelet's back; `replace` repairs it."""
@@ -112,6 +109,15 @@ class NodeStorage:
         self.disk.added_fsync = added
         if self.database is not None:
             self.database.added_fsync = added
+
+
+def damaged(content: bytes, action: FileAction, replacement: bytes | None) -> bytes | None:
+    """Return what is left of a file to which this was done; None when it is gone."""
+    if action is FileAction.DELETE:
+        return None
+    if action is FileAction.TRUNCATE:
+        return content[: len(content) // 2]
+    return corrupted(content) if action is FileAction.CORRUPT else replacement or b""
 
 
 def corrupted(content: bytes) -> bytes:

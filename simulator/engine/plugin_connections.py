@@ -57,7 +57,12 @@ class PluginConnections:
 
         self._driver.process.delayed(verdict.delay, begin)
 
-    def receive_devices(self, stream: PluginStream, devices: Sequence[Device]) -> None:
+    def receive_devices(
+        self,
+        stream: PluginStream,
+        devices: Sequence[Device],
+        taken: Callable[[], None] = lambda: None,
+    ) -> None:
         """Fold in a ListAndWatch message (S1.18)."""
         verdict = self._injector.begin(Op.LIST_AND_WATCH, stream.plugin.name)
 
@@ -66,6 +71,7 @@ class PluginConnections:
             self._injector.end(verdict)
             if self._driver.process.is_alive():
                 self._listed()
+                taken()
 
         def fold() -> None:
             if stream.is_open:
@@ -93,6 +99,12 @@ class PluginConnections:
         self._driver.owner.drain()
         if current is not None and is_cut:
             current.cut(CONNECTION_CLOSING)
+
+    def deregister(self, resource: ResourceName) -> None:
+        """Disconnect whoever is registered for a resource, on whatever socket (S1.36)."""
+        current = self._clients.get(resource)
+        if current is not None:
+            self.end_stream(current)
 
     def _refusal(self, request: RegisterRequest) -> str:
         try:

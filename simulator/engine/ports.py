@@ -206,6 +206,10 @@ class PluginStream:
 class KubeletSocket(Protocol):
     """What a plugin can reach of a running kubelet."""
 
+    def stream_of(self, resource: ResourceName) -> PluginStream | None:
+        """Return the connection to a resource's plugin, the newest one."""
+        ...
+
     def register(self, stream: PluginStream, answered: Callable[[str], None]) -> None:
         """Register (S1.12): answers with the error text, empty when the request is accepted.
 
@@ -213,8 +217,17 @@ class KubeletSocket(Protocol):
         """
         ...
 
-    def receive_devices(self, stream: PluginStream, devices: Sequence[Device]) -> None:
-        """Take a ListAndWatch message (S1.18)."""
+    def receive_devices(
+        self,
+        stream: PluginStream,
+        devices: Sequence[Device],
+        taken: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Take a ListAndWatch message (S1.18); `taken` is called when it is folded in."""
+        ...
+
+    def deregister(self, resource: ResourceName) -> None:
+        """Disconnect whoever is registered for a resource (S1.36)."""
         ...
 
     def end_stream(self, stream: PluginStream) -> None:

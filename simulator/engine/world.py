@@ -6,6 +6,7 @@ Which time that is, and what its disks, databases and plugins are, a driver deci
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -53,11 +54,13 @@ class Watching:
         invariants: Whether the invariants are checked after every event.
         invariant_period: Check a node at most once in this span: sampling, for large clusters.
         effects: Whether every effect is kept, for a later run that is cut at each of them.
+        records_max: How many of the latest records are kept at least; None for all.
     """
 
     invariants: bool = True
     invariant_period: Duration = Duration(0)
     effects: bool = False
+    records_max: int | None = None
 
 
 class World:
@@ -72,7 +75,8 @@ class World:
         strategy: Makes the persistence of one kubelet; None for that of the spec's name.
 
     Attributes:
-        records: What has happened so far, in order.
+        records: What has happened so far, in order; of very many, only the latest may be kept.
+        revisions: By node, a number that grows whenever something changes.
 
     Raises:
         ConfigError: The spec names something twice, or something that is not there.
@@ -94,6 +98,7 @@ class World:
         self._watching = watching
         self._listeners: list[Callable[[Stamped], None]] = []
         self._history = PodHistory()
+        self.revisions: Counter[NodeName] = Counter()
         self._touched: dict[NodeName, None] = {}
         self._check_due: dict[NodeName, Instant] = {}
         self._under_way: dict[str, Completed] = {}
@@ -215,12 +220,16 @@ class World:
         self.records.append(stamped)
         for listener in self._listeners:
             listener(stamped)
-        self._touched[node] = None
+        kept = self._watching.records_max
+        if kept is not None and len(self.records) > 2 * kept:
+            del self.records[:-kept]
+        self._touch(node)
         invariants = self._invariants.get(node) if self._watching.invariants else None
         if invariants is not None:
             invariants.note(record)
 
     def _touch(self, node: NodeName) -> None:
+        self.revisions[node] += 1
         self._touched[node] = None
 
     def settle(self) -> None:

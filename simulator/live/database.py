@@ -1,0 +1,125 @@
+"""A database under a live node: the store behind its committer thread (`store.committer`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from simulator.core.calls import StoreFailed, StoreReply
+from simulator.core.instants import Duration
+from simulator.core.transitions import NodeName, Transition
+from simulator.engine.ports import StoreAnswer
+from simulator.engine.timeline import Process
+from simulator.errors import StoreError
+from simulator.live.tasks import Tasks
+from simulator.live.timeline import LiveTimeline
+from simulator.ports import Outcome, Store
+from simulator.store_calls import committed, loaded
+from store.committer import Answer, Committer
+
+DISK_FULL: Final = "database or disk is full"
+"""SQLite's text for SQLITE_FULL."""
+
+
+class LiveDatabase:
+    """One database of all nodes of a server (`simulator.engine.ports.NodeDatabase`).
+
+    Args:
+        timeline: Where answers enter.
+        store: The open store.
+        commit_batch: Most commits that are made one.
+
+    Attributes:
+        full: Whether commits fail as on a full disk, because a fault says so.
+        added: Time that is added to every commit, because a fault says so.
+    """
+
+    def __init__(self, timeline: LiveTimeline, store: Store, *, commit_batch: int) -> None:
+        self.full = False
+        self.added = Duration(0)
+        self._timeline = timeline
+        self._store = store
+        self._commits = 0
+        self._tasks = Tasks()
+        self._loop = asyncio.get_running_loop()
+        self._committer = Committer(store, commit_batch=commit_batch, deliver=self._deliver)
+
+    @property
+    def store(self) -> Store:
+        """The store itself, for observations."""
+        return self._store
+
+    @property
+    def damage(self) -> str:
+        """Nothing: a database that cannot be read says so when it is asked."""
+        return ""
+
+    @property
+    def commits(self) -> int:
+        """Number of answered commits."""
+        return self._commits
+
+    def apply(self, transitions: tuple[Transition, ...]) -> list[Outcome]:
+        """Apply transitions before the nodes begin."""
+        return self._committer.commit(transitions).result()
+
+    def load(
+        self, node: NodeName, process: Process, reply: StoreAnswer, *, with_file: bool = False
+    ) -> None:
+        """Load a node's state for a process, in a thread."""
+
+        def read() -> StoreReply:
+            try:
+                return loaded(self._store, node, with_file=with_file)
+            except StoreError as error:
+                return StoreFailed(str(error))
+
+        def enter(answer: StoreReply) -> None:
+            if process.is_alive():
+                reply(answer)
+
+        async def run() -> None:
+            answer = await asyncio.to_thread(read)
+            self._timeline.enter(lambda: enter(answer))
+
+        self._tasks.start(run(), f"load {node}")
+
+    def commit(
+        self, process: Process, transitions: tuple[Transition, ...], reply: StoreAnswer
+    ) -> None:
+        """Commit transitions; the reply comes when they are durable."""
+
+        def done(answer: Answer) -> None:
+            told = _told(answer)
+            self._commits += 1
+            if process.is_alive():
+                process.delayed(self.added, lambda: reply(told))
+
+        if self.full:
+            process.after(Duration(0), lambda: reply(StoreFailed(DISK_FULL)))
+            return
+        try:
+            self._committer.submit(transitions, done)
+        except StoreError as error:
+            failure = StoreFailed(str(error))
+            process.after(Duration(0), lambda: reply(failure))
+
+    async def close(self) -> None:
+        """Write what waits and end the committer; the store stays open."""
+        await self._tasks.close()
+        await asyncio.to_thread(self._committer.close)
+
+    def _deliver(self, answers: list[Callable[[], None]]) -> None:
+        """Take the answers of one commit over from the committer's thread."""
+        with suppress(RuntimeError):  # The loop is closed: nobody waits for them any more.
+            self._loop.call_soon_threadsafe(self._enter, answers)
+
+    def _enter(self, answers: list[Callable[[], None]]) -> None:
+        for answer in answers:
+            self._timeline.enter(answer)
+
+
+def _told(answer: Answer) -> StoreReply:
+    return StoreFailed(str(answer)) if isinstance(answer, StoreError) else committed(answer)

@@ -1,0 +1,34 @@
+"""What a live kubelet counts beside its records (S11); whoever publishes the figures has them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Meters(Protocol):
+    """Who counts for one node."""
+
+    def registered(self, resource: str) -> None:
+        """A Register call has come in; those that are refused count too (S1.12.1)."""
+        ...
+
+    def pod_resources_requested(self, version: str, method: str) -> None:
+        """A PodResources call has reached its method; one beyond the limit does not (S8.3)."""
+        ...
+
+    def pod_resources_failed(self, version: str, method: str) -> None:
+        """A PodResources call was answered with an error."""
+        ...
+
+
+class NoMeters:
+    """Counts nothing."""
+
+    def registered(self, resource: str) -> None:
+        """Count a Register call."""
+
+    def pod_resources_requested(self, version: str, method: str) -> None:
+        """Count a call."""
+
+    def pod_resources_failed(self, version: str, method: str) -> None:
+        """Count an error."""

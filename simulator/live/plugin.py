@@ -1,0 +1,285 @@
+"""A built-in plugin inside a live server, served over its socket like any other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from typing_extensions import override
+
+from plugins.conduct import Conduct, Place
+from plugins.model import DevicePlugin
+from plugins.serving import PluginServer
+from simulator.core.allocate_response import AllocateResponse, decode
+from simulator.core.calls import (
+    AllocateCall,
+    AllocateReply,
+    CallFailed,
+    PluginCall,
+    PluginReply,
+    PreferredAllocationCall,
+    PreferredAllocationReply,
+    PreStartContainerCall,
+)
+from simulator.core.devices import Device, DeviceId
+from simulator.core.endpoints import PluginOptions
+from simulator.core.instants import Duration
+from simulator.core.pods import ContainerName, PodUid
+from simulator.engine.plugin import RPC_NAMES
+from simulator.engine.plugin_answers import answer_of, latency_of
+from simulator.engine.ports import KubeletSocket, PluginStream
+from simulator.engine.spec import PluginSpec
+from simulator.errors import PluginCallError, RebindError
+from simulator.live.tasks import Tasks
+from simulator.live.timeline import LiveTimeline
+
+_LOG = logging.getLogger(__name__)
+_NO_POD: Final = PodUid("")
+_NO_CONTAINER: Final = ContainerName("")
+
+
+class SpecModel(DevicePlugin):
+    """A plugin that does what the spec of a simulated one says, over a real socket.
+
+    Attributes:
+        listed: The list that it sends.
+    """
+
+    def __init__(self, spec: PluginSpec, sleep: Callable[[Duration], Awaitable[None]]) -> None:
+        wants = PluginOptions(spec.pre_start_required, spec.preferred_allocation)
+        super().__init__(spec.resource, wants=wants, sleep=sleep)
+        self.listed = spec.devices
+        self._spec = spec
+        self._answers = asyncio.Event()
+        self._answers.set()
+        self._breaks = 0
+
+    def hang(self) -> None:
+        """Answer no call from now on."""
+        self._answers.clear()
+
+    def recover(self) -> None:
+        """Answer again, what waits included."""
+        self._answers.set()
+
+    def break_streams(self) -> None:
+        """End the streams that are open now."""
+        self._breaks += 1
+        self.report()
+
+    @override
+    def devices(self) -> Sequence[Device]:
+        """Return the list."""
+        return self.listed
+
+    @override
+    async def options(self) -> PluginOptions:
+        """Answer which of the optional calls are wanted, or fail."""
+        if self._spec.fail_options:
+            raise PluginCallError(self._spec.fail_options)
+        return self.wants
+
+    @override
+    async def lists(self) -> AsyncGenerator[Sequence[Device], None]:
+        """Yield the list whenever it was reported, until the stream is broken."""
+        breaks = self._breaks
+        while breaks == self._breaks and not self._spec.fail_list:
+            news = self._news
+            yield self.devices()
+            await news.wait()
+
+    @override
+    async def allocate(self, devices: tuple[DeviceId, ...]) -> AllocateResponse | None:
+        """Grant the devices."""
+        call = AllocateCall(self._spec.resource, devices, _NO_POD, _NO_CONTAINER)
+        reply = await self._answer(call)
+        response = reply.response if isinstance(reply, AllocateReply) else None
+        return None if response is None else decode(response)
+
+    @override
+    async def prefer(
+        self, available: tuple[DeviceId, ...], must_include: tuple[DeviceId, ...], size: int
+    ) -> tuple[DeviceId, ...]:
+        """Return the preferred devices."""
+        call = PreferredAllocationCall(
+            self._spec.resource, available, must_include, size, _NO_POD, _NO_CONTAINER
+        )
+        reply = await self._answer(call)
+        return reply.devices if isinstance(reply, PreferredAllocationReply) else ()
+
+    @override
+    async def pre_start(self, devices: tuple[DeviceId, ...]) -> None:
+        """Prepare devices."""
+        await self._answer(
+            PreStartContainerCall(self._spec.resource, devices, _NO_POD, _NO_CONTAINER)
+        )
+
+    async def _answer(self, call: PluginCall) -> PluginReply:
+        await self.sleep(latency_of(self._spec, call))
+        await self._answers.wait()
+        reply = answer_of(self._spec, call)
+        if isinstance(reply, CallFailed):
+            raise PluginCallError(reply.message.partition(" desc = ")[2])
+        return reply
+
+
+class LivePlugin:
+    """A plugin that the server starts and stops (`simulator.engine.ports.InstalledPlugin`).
+
+    Args:
+        spec: Its name, node and resource, and how it behaves.
+        model: What is served; None for a model of the spec.
+        directory: The node's plugin directory.
+        timeline: The node's time.
+        socket: Returns what it can reach of the kubelet that runs.
+
+    Attributes:
+        calls: Calls received since the last `forget_calls`, by RPC name.
+        allocated: Allocate calls among them, by pod.
+        failed: Whether its last Register request was refused or its ListAndWatch failed at once.
+    """
+
+    def __init__(
+        self,
+        spec: PluginSpec,
+        directory: Path,
+        timeline: LiveTimeline,
+        socket: Callable[[], KubeletSocket | None],
+        model: DevicePlugin | None = None,
+    ) -> None:
+        self.spec = spec
+        self.calls: dict[str, int] = {}
+        self.allocated: dict[PodUid, int] = {}
+        self.failed = False
+        self._place = Place(directory=directory, socket_name=f"{spec.name}.sock")
+        self._timeline = timeline
+        self._socket = socket
+        self.model = SpecModel(spec, timeline.sleep) if model is None else model
+        self._server: PluginServer | None = None
+        self._tasks = Tasks()
+        self._hangs = 0
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is started."""
+        return self._server is not None
+
+    @property
+    def registered(self) -> bool:
+        """Whether a kubelet reads its stream."""
+        return self._stream() is not None
+
+    @property
+    def listed(self) -> bool:
+        """Whether the kubelet has folded in a message of its present stream."""
+        stream = self._stream()
+        return stream is not None and stream.listed
+
+    def is_at(self, endpoint: str) -> bool:
+        """Tell whether an endpoint of this name is this plugin's."""
+        return endpoint == self._place.socket_name
+
+    def note(self, call: PluginCall) -> None:
+        """Count a call that the kubelet makes to it."""
+        rpc = RPC_NAMES[type(call).__name__]
+        self.calls[rpc] = self.calls.get(rpc, 0) + 1
+        if isinstance(call, AllocateCall):
+            self.allocated[call.pod] = self.allocated.get(call.pod, 0) + 1
+
+    def refused(self) -> None:
+        """Take note that its registration, or its first list, has failed."""
+        self.failed = True
+
+    def forget_calls(self) -> None:
+        """Count calls from now on."""
+        self.calls.clear()
+        self.allocated.clear()
+
+    def start(self) -> None:
+        """Start to serve, if it does not, and register, if it is not registered."""
+        self.failed = False
+        if self._server is None:
+            conduct = Conduct(
+                serves=not self.spec.fail_dial,
+                returns_after=self.spec.reregister_after,
+                minds_stream_end=False,
+            )
+            self._server = PluginServer(self.model, self._place, conduct=conduct)
+            self._tasks.start(self._run(self._server), f"plugin {self.spec.name}")
+        elif not self.registered:
+            self._restart(self._server)
+
+    def stop(self) -> None:
+        """Stop to serve: its calls fail and its stream ends."""
+        server, self._server = self._server, None
+        if server is not None:
+            self._recover(self._hangs)
+            self._tasks.start(server.stop(), f"end of plugin {self.spec.name}")
+
+    def hang(self, duration: Duration | None) -> None:
+        """Stop answering, for `duration` or for good."""
+        if isinstance(self.model, SpecModel):
+            self.model.hang()
+            self._hangs += 1
+            if duration is not None:
+                self._timeline.call_after(duration, partial(self._recover, self._hangs))
+
+    def report(self, devices: tuple[Device, ...]) -> None:
+        """Send a ListAndWatch message with this list, and remember it for later ones."""
+        if isinstance(self.model, SpecModel):
+            self.model.listed = devices
+            self.model.report()
+
+    def break_stream(self) -> None:
+        """Let the stream end while it is served on; it does not register by itself."""
+        if isinstance(self.model, SpecModel):
+            self.model.break_streams()
+
+    def lose_power(self) -> None:
+        """End together with the machine."""
+        self.stop()
+
+    def boot(self) -> None:
+        """Find the hardware as it is after a reboot."""
+        after_reboot = self.spec.devices_after_reboot
+        if after_reboot is not None and isinstance(self.model, SpecModel):
+            self.model.listed = after_reboot
+
+    async def close(self) -> None:
+        """Stop, and wait until that is done."""
+        server, self._server = self._server, None
+        if server is not None:
+            await server.stop()
+        await self._tasks.finish()
+
+    async def _run(self, server: PluginServer) -> None:
+        try:
+            await server.start()
+        except (RebindError, OSError) as error:
+            _LOG.error("plugin %s cannot be started: %s", self.spec.name, error)
+            self._timeline.enter(self.refused)
+
+    def _restart(self, server: PluginServer) -> None:
+        """Register a running plugin that has lost its kubelet, by serving it anew."""
+
+        async def run() -> None:
+            await server.stop()
+            if server is self._server:
+                await self._run(server)
+
+        self._tasks.start(run(), f"plugin {self.spec.name}")
+
+    def _recover(self, hang: int) -> None:
+        if hang == self._hangs and isinstance(self.model, SpecModel):
+            self.model.recover()
+
+    def _stream(self) -> PluginStream | None:
+        kubelet = self._socket()
+        stream = None if kubelet is None else kubelet.stream_of(self.spec.resource)
+        if stream is None or not stream.is_open or not self.is_at(stream.request.endpoint):
+            return None
+        return stream

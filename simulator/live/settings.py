@@ -1,0 +1,78 @@
+"""How a live cluster is set up, beside the choices of the run (`simulator.engine.spec`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from simulator.core.instants import SECOND, Duration, Instant
+from simulator.wire.connections import DIAL_TIMEOUT, RECEIVE_BYTES_MAX
+from store.committer import COMMIT_BATCH
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFolder:
+    """One node's folder, laid out like `/var/lib/kubelet` (S1.6, S1.30, S8.1)."""
+
+    path: Path
+
+    @property
+    def device_plugins(self) -> Path:
+        """The plugin directory, with `kubelet.sock` and the checkpoint file."""
+        return self.path / "device-plugins"
+
+    @property
+    def registration_socket(self) -> Path:
+        """Where plugins register."""
+        return self.device_plugins / "kubelet.sock"
+
+    @property
+    def plugins_registry(self) -> Path:
+        """Where the kubelet looks for plugins by itself."""
+        return self.path / "plugins_registry"
+
+    @property
+    def pod_resources_socket(self) -> Path:
+        """Where agents ask who has which device."""
+        return self.path / "pod-resources" / "kubelet.sock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveSettings:
+    """Where a cluster's files are, and how its sockets behave.
+
+    Attributes:
+        root: Its folder; each node has one of its own name in it.
+        start: The present instant; nanoseconds since the epoch.
+        speed: How much time passes on the nodes in one real second.
+        commit_batch: Most commits that are made one.
+        socket_mode: Of the sockets; None for what the umask leaves.
+        confined: Whether endpoints outside the plugin directory are refused (S1.12.4).
+        reflection: Whether gRPC reflection and health are served.
+        dial_timeout: How long a plugin may take to serve its socket (S1.12.5).
+        receive_bytes_max: Largest message taken from a plugin (S1.21).
+        plugins_max: Most registered plugins of a node.
+    """
+
+    root: Path
+    start: Instant = field(default_factory=lambda: Instant(time.time_ns()))
+    speed: float = 1.0
+    commit_batch: int = COMMIT_BATCH
+    socket_mode: int | None = 0o600
+    confined: bool = True
+    reflection: bool = False
+    dial_timeout: Duration = DIAL_TIMEOUT
+    receive_bytes_max: int = RECEIVE_BYTES_MAX
+    plugins_max: int = 1024
+    pre_start_timeout: Duration = Duration(30 * SECOND)
+
+    def folder(self, node: str) -> NodeFolder:
+        """Return a node's folder."""
+        return NodeFolder(self.root / node)
+
+
+def folders(settings: LiveSettings, nodes: Sequence[str]) -> dict[str, NodeFolder]:
+    """Return the folders of several nodes, by name."""
+    return {node: settings.folder(node) for node in nodes}

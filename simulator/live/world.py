@@ -1,0 +1,117 @@
+"""A cluster of live nodes: the engine's world on the real clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from simulator.core.instants import SECOND, Duration
+from simulator.engine.faults import EffectLog
+from simulator.engine.spec import SimulationSpec
+from simulator.engine.world import Watching, World
+from simulator.live.parts import LiveParts
+from simulator.live.settings import LiveSettings
+from simulator.live.timeline import LiveTimeline
+from simulator.ports import Store
+
+UNWATCHED: Final = Watching(invariants=False, records_max=10_000)
+
+
+class LiveWorld(World):
+    """Nodes with real sockets, from `begin` to `close`; made on the loop that drives it.
+
+    Args:
+        spec: What it starts from; its choices hold for all nodes.
+        settings: Where its files are, and how its sockets behave.
+        store: The open database, if the persistence keeps its state there; the owner closes it.
+        watching: What is kept beside the records.
+
+    Attributes:
+        settings: As given.
+    """
+
+    def __init__(
+        self,
+        spec: SimulationSpec,
+        settings: LiveSettings,
+        store: Store | None,
+        watching: Watching = UNWATCHED,
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        timeline = LiveTimeline(loop, start=settings.start, speed=settings.speed)
+        self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
+        self._timeline = timeline
+        self.settings = settings
+        self._parts = LiveParts(spec, timeline, settings, store)
+        super().__init__(
+            spec,
+            timeline=timeline,
+            adapters=self._parts,
+            effects=EffectLog(),
+            watching=watching,
+        )
+        self._parts.nodes = self.nodes
+        self._parts.revisions = self.revisions
+        timeline.settled = self._settled
+
+    @property
+    def parts(self) -> LiveParts:
+        """What the nodes are made of."""
+        return self._parts
+
+    def begin(self, *, warm: bool = False) -> None:
+        """Let the nodes begin; a kubelet that finds its state goes on as after a restart."""
+        self._timeline.enter(lambda: self.start(warm=warm))
+
+    def enter(self, action: Callable[[], None]) -> None:
+        """Let something from outside happen now, in its turn."""
+        self._timeline.enter(action)
+
+    def put_forward(self, span: Duration) -> None:
+        """Let `span` pass at once."""
+        self._timeline.put_forward(span)
+
+    async def sleep(self, span: Duration) -> None:
+        """Wait until `span` has passed on the nodes."""
+        await self._timeline.sleep(span)
+
+    async def until(self, condition: Callable[[], bool], within: Duration | None = None) -> bool:
+        """Wait until something is true; looks after every event.
+
+        Args:
+            condition: What is waited for.
+            within: How long, by the real clock; None for as long as it takes.
+
+        Returns:
+            Whether it came true in time.
+        """
+        if condition():
+            return True
+        came: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiting = (condition, came)
+        self._waiting.append(waiting)
+        try:
+            async with asyncio.timeout(None if within is None else within / SECOND):
+                await came
+        except TimeoutError:
+            return condition()
+        finally:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+        return True
+
+    async def close(self) -> None:
+        """End kubelets, sockets, built-in plugins and the committer, in this order."""
+        for node in self.nodes.values():
+            self._timeline.enter(partial(node.stop_kubelet, "server stopped"))
+        self._timeline.close()
+        await self._parts.close()
+
+    def _settled(self) -> None:
+        self.settle()
+        for waiting in [each for each in self._waiting if each[0]()]:
+            self._waiting.remove(waiting)
+            if not waiting[1].done():
+                waiting[1].set_result(None)

@@ -1,0 +1,80 @@
+"""Nodes on the real clock: plugins over real sockets, restarts, reboots."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+
+import pytest
+
+from simulator.core.instants import MINUTE, Duration
+from simulator.core.records import InvariantViolated, ResourceExpired
+from simulator.engine.actions import CreatePod, RebootNode, RestartKubelet, StartPlugin, StopPlugin
+from simulator.live.world import LiveWorld
+from tests.live.worlds import GPU, NODE, WITHIN, a_spec, a_world, done
+
+REFUSED = "UnexpectedAdmissionError"
+
+
+def phase(world: LiveWorld) -> tuple[str, str]:
+    pod = world.pod("a")
+    assert pod is not None
+    return pod.phase, pod.reason
+
+
+def violations(world: LiveWorld) -> list[object]:
+    return [each for each in world.records if isinstance(each.record, InvariantViolated)]
+
+
+@pytest.mark.parametrize("persistence", ["checkpoint", "database"])
+def test_a_pod_keeps_its_device_over_a_restart_and_loses_it_at_a_reboot(persistence: str) -> None:
+    """S5.6, S3.11: at 1.36 a running pod is left alone, one from before a reboot is not."""
+
+    async def play() -> None:
+        async with a_world(a_spec(persistence=persistence)) as world:
+            await done(world, StartPlugin("gpu"), "plugin")
+            await done(world, CreatePod("a", NODE), "pod")
+            pod = world.pod("a")
+            assert pod is not None
+            assert (pod.phase, pod.device_ids) == ("Running", ((GPU, ("gpu-0",)),))
+            await done(world, RestartKubelet(NODE, Duration(0)), "restart")
+            pod = world.pod("a")
+            assert pod is not None
+            assert (pod.phase, pod.unchanged) == ("Running", True)
+            assert await world.until(lambda: world.plugins["gpu"].listed, WITHIN)
+            await done(world, RebootNode(NODE, Duration(0)), "reboot")
+            assert await world.until(lambda: phase(world) == ("Failed", REFUSED), WITHIN)
+            assert violations(world) == []
+
+    asyncio.run(play())
+
+
+def test_the_grace_period_of_a_plugin_can_be_put_behind() -> None:
+    """S2.5, S2.9: 5 minutes after its plugin has gone, a resource is dropped."""
+
+    async def play() -> None:
+        async with a_world(a_spec()) as world:
+            await done(world, StartPlugin("gpu"), "plugin")
+            await done(world, StopPlugin("gpu"), "stop")
+            assert await world.until(lambda: not world.plugins["gpu"].registered, WITHIN)
+            world.put_forward(Duration(5 * MINUTE + MINUTE))
+            assert await world.until(
+                lambda: any(isinstance(each.record, ResourceExpired) for each in world.records),
+                WITHIN,
+            )
+            assert world.node(NODE).capacity == ()
+
+    asyncio.run(play())
+
+
+def test_the_sockets_of_a_node_are_its_owners_alone() -> None:
+    """Details 13: 0600, below directories of mode 0750 (S1.8, S8.1)."""
+
+    async def play() -> None:
+        async with a_world(a_spec()) as world:
+            folder = world.settings.folder(NODE)
+            for socket in (folder.registration_socket, folder.pod_resources_socket):
+                assert stat.S_IMODE(socket.stat().st_mode) == 0o600
+                assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o750
+
+    asyncio.run(play())
