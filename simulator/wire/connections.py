@@ -39,7 +39,6 @@ _REDIAL_FIRST_MS: Final = 100
 _REDIAL_LAST_MS: Final = 1_000
 _TAKEN_IN_FACTOR: Final = 4
 _INT_MAX: Final = (1 << 31) - 1
-_UNREADABLE: Final = "cannot parse invalid wire-format data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,4 +216,4 @@ def parsed(kind: type[Response], content: bytes) -> Response:
     try:
         return kind.FromString(content)
     except DecodeError as error:
-        raise unreadable_error(_UNREADABLE) from error
+        raise unreadable_error() from error

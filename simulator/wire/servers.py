@@ -10,11 +10,12 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 import grpc
 import grpc.aio
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 
 from simulator.core.instants import SECOND, Duration
 from simulator.errors import RebindError, ServerError
@@ -28,6 +29,8 @@ from simulator.wire.sockets import (
     staged,
     target_of,
 )
+from simulator.wire.status import UNREADABLE
+from simulator.wire.unknown_methods import UnknownMethods
 
 SOCKET_MODE: Final = 0o600
 """Permissions of a server's socket; a kubelet's are what umask leaves (details 13)."""
@@ -114,9 +117,7 @@ class UnixServer:
     ) -> None:
         """Serve a method that has one response, a message or its bytes."""
         self._service(method)[method.name] = grpc.unary_unary_rpc_method_handler(
-            _unary(handle),
-            request_deserializer=method.request.FromString,
-            response_serializer=_serialized,
+            _unary(method, handle), response_serializer=_serialized
         )
 
     def stream(
@@ -126,9 +127,7 @@ class UnixServer:
     ) -> None:
         """Serve a method that has a stream of responses, messages or their bytes."""
         self._service(method)[method.name] = grpc.unary_stream_rpc_method_handler(
-            _stream(handle),
-            request_deserializer=method.request.FromString,
-            response_serializer=_serialized,
+            _stream(method, handle), response_serializer=_serialized
         )
 
     async def start(
@@ -148,6 +147,7 @@ class UnixServer:
         for service, handlers in self._handlers.items():
             handler = grpc.method_handlers_generic_handler(service, handlers)
             self.grpc_server.add_generic_rpc_handlers((handler,))
+        self.grpc_server.add_generic_rpc_handlers((UnknownMethods(self.services),))
         make_room(self.path)
         with staged(self.path) as place:
             try:
@@ -178,6 +178,20 @@ class UnixServer:
         if self._end is not None:
             await self._end
 
+    async def __aenter__(self) -> Self:
+        """Start."""
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        await self.stop()
+
     def _service(
         self, method: Method[Request, Response]
     ) -> dict[str, grpc.RpcMethodHandler[Any, Any]]:
@@ -189,11 +203,11 @@ def _serialized(response: Message | bytes) -> bytes:
 
 
 def _unary(
-    answer: Callable[[Request], Awaitable[Message | bytes]],
-) -> Callable[[Request, _Context], Awaitable[Message | bytes]]:
-    async def handle(request: Request, context: _Context) -> Message | bytes:
+    method: Method[Request, Response], answer: Callable[[Request], Awaitable[Message | bytes]]
+) -> Callable[[bytes, _Context], Awaitable[Message | bytes]]:
+    async def handle(request: bytes, context: _Context) -> Message | bytes:
         try:
-            return await answer(request)
+            return await answer(await _read(method, request, context))
         except RebindError as error:
             await context.abort(_status_of(error), str(error))
 
@@ -201,16 +215,26 @@ def _unary(
 
 
 def _stream(
+    method: Method[Request, Response],
     answer: Callable[[Request], AsyncIterator[Message | bytes]],
-) -> Callable[[Request, _Context], AsyncIterator[Message | bytes]]:
-    async def handle(request: Request, context: _Context) -> AsyncIterator[Message | bytes]:
+) -> Callable[[bytes, _Context], AsyncIterator[Message | bytes]]:
+    async def handle(request: bytes, context: _Context) -> AsyncIterator[Message | bytes]:
         try:
-            async for response in answer(request):
+            async for response in answer(await _read(method, request, context)):
                 yield response
         except RebindError as error:
             await context.abort(_status_of(error), str(error))
 
     return handle
+
+
+async def _read(method: Method[Request, Response], request: bytes, context: _Context) -> Request:
+    try:
+        return method.request.FromString(request)
+    except DecodeError:
+        await context.abort(
+            grpc.StatusCode.INTERNAL, f"grpc: error unmarshalling request: proto: {UNREADABLE}"
+        )
 
 
 def _status_of(error: RebindError) -> grpc.StatusCode:

@@ -41,6 +41,9 @@ CONTEXT_DEADLINE_EXCEEDED: Final = "context deadline exceeded"
 STREAM_ENDED: Final = "EOF"
 """What Go says of a stream that ended without an error."""
 
+UNREADABLE: Final = "cannot parse invalid wire-format data"
+"""What Go's protobuf says of bytes that are no message of the type."""
+
 _REMOVED: Final = re.compile(r"Stream removed \((.*)\)", re.DOTALL)
 _TOO_LARGE: Final = re.compile(r"CLIENT: Received message larger than max \((\d+) vs\. \d+\)")
 _NOT_CONNECTED: Final = re.compile(r"failed to connect to all addresses; last error: .*", re.DOTALL)
@@ -68,7 +71,7 @@ def too_large_error(size: int, limit: int) -> MessageTooLargeError:
     return MessageTooLargeError(str(error), code=error.code, size=size, limit=limit)
 
 
-def unreadable_error(cause: str) -> PluginCallError:
+def unreadable_error(cause: str = UNREADABLE) -> PluginCallError:
     """Return the error of a message that is not of its type."""
     description = f"grpc: failed to unmarshal the received message: proto: {cause}"
     return call_error(grpc.StatusCode.INTERNAL, description)

@@ -163,6 +163,50 @@ def test_a_preference_is_that_of_the_first_container(
     run(folder, story)
 
 
+def test_get_preferred_allocation(folder: Path) -> None:
+    """Upstream TestGetPreferredAllocation (endpoint_test.go): passed through, whatever is asked."""
+
+    async def story(plugin: Plugin, client: PluginClient) -> None:
+        container = device_plugin.ContainerPreferredAllocationResponse(
+            deviceIDs=["device0", "device1", "device2"]
+        )
+        plugin.preferred = device_plugin.PreferredAllocationResponse(
+            container_responses=[container]
+        )
+        asked = PreferredAllocationCall(GPU, (), (), -1, POD, CONTAINER)
+        assert await client.call(asked) == PreferredAllocationReply(
+            ids("device0", "device1", "device2")
+        )
+        (request,) = plugin.calls
+        assert isinstance(request, device_plugin.PreferredAllocationRequest)
+        assert request.container_requests[0].allocation_size == -1
+
+    run(folder, story)
+
+
+def test_allocate(folder: Path) -> None:
+    """Upstream TestAllocate (endpoint_test.go): the answer is what the plugin sent."""
+    sent = device_plugin.ContainerAllocateResponse(
+        devices=[
+            device_plugin.DeviceSpec(container_path=name, host_path=name, permissions="mrw")
+            for name in ("/dev/aaa", "/dev/bbb")
+        ],
+        mounts=[
+            device_plugin.Mount(
+                container_path="/container_dir1/file1", host_path="host_dir1/file1", read_only=True
+            )
+        ],
+    )
+
+    async def story(plugin: Plugin, client: PluginClient) -> None:
+        plugin.allocated = device_plugin.AllocateResponse(container_responses=[sent])
+        reply = await client.call(allocate("ADeviceId"))
+        assert isinstance(reply, AllocateReply)
+        assert device_plugin.ContainerAllocateResponse.FromString(reply.response or b"") == sent
+
+    run(folder, story)
+
+
 def test_pre_start_has_the_ids(folder: Path) -> None:
     """S1.26; upstream TestDevicePreStartContainer."""
 

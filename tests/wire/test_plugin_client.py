@@ -18,7 +18,7 @@ import pytest
 from simulator.core.calls import (
     CallFailed,
 )
-from simulator.core.devices import Device, DeviceId, NumaNode
+from simulator.core.devices import HEALTHY, UNHEALTHY, Device, DeviceId, NumaNode
 from simulator.core.endpoints import PluginOptions
 from simulator.core.instants import MILLISECOND, MINUTE, SECOND, Duration
 from simulator.errors import PluginCallError
@@ -186,6 +186,58 @@ def test_each_message_is_a_complete_list(folder: Path) -> None:
         (),
     ]
     assert end == StreamEnd("EOF")
+
+
+def test_run(folder: Path) -> None:
+    """Upstream TestRun (endpoint_test.go): two callbacks, contents and order as sent."""
+
+    def listing(*devices: tuple[str, str]) -> device_plugin.ListAndWatchResponse:
+        return device_plugin.ListAndWatchResponse(
+            devices=[device_plugin.Device(ID=name, health=health) for name, health in devices]
+        )
+
+    first = (("ADeviceId", HEALTHY), ("AnotherDeviceId", HEALTHY), ("AThirdDeviceId", UNHEALTHY))
+    second = (("ADeviceId", UNHEALTHY), ("AThirdDeviceId", HEALTHY), ("AFourthDeviceId", HEALTHY))
+
+    def prepare(plugin: Plugin) -> None:
+        plugin.lists.put_nowait(listing(*first))
+        plugin.lists.put_nowait(listing(*second))
+        plugin.lists.put_nowait(None)
+
+    lists, _ = watched(folder, prepare)
+
+    assert lists == [
+        tuple(Device(DeviceId(name), health) for name, health in devices)
+        for devices in (first, second)
+    ]
+
+
+def test_50_000_devices_are_taken_while_others_get_their_turn(folder: Path) -> None:
+    """Issue 4, acceptance 5; the time that it takes is a benchmark's."""
+    turns: list[int] = []
+
+    async def story(plugin: Plugin, client: PluginClient) -> None:
+        lists: list[tuple[Device, ...]] = []
+
+        async def listed(devices: tuple[Device, ...]) -> None:
+            lists.append(devices)
+
+        async def count_turns() -> None:
+            while not lists:
+                turns.append(len(turns))
+                await asyncio.sleep(0)
+
+        plugin.send(*(f"gpu-{index}" for index in range(50_000)))
+        plugin.lists.put_nowait(None)
+        other = asyncio.create_task(count_turns())
+        assert await client.watch(listed) == StreamEnd("EOF")
+        await other
+        assert [len(devices) for devices in lists] == [50_000]
+        assert lists[0][-1] == Device(DeviceId("gpu-49999"))
+
+    run(folder, story)
+
+    assert len(turns) >= 25
 
 
 def test_health_and_topology_come_as_the_plugin_sent_them(folder: Path) -> None:
