@@ -6,7 +6,6 @@ error (`control_errors`). Message sizes and the number of calls at a time are bo
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
@@ -20,6 +19,9 @@ from simulator.protocol import control_services as methods
 from simulator.protocol import rebind_control_pb2 as control
 from simulator.protocol.services import Method
 from simulator.wire.control_errors import KIND_KEY, kind_of, status_of
+from simulator.wire.listening import listen_at
+from simulator.wire.servers import SOCKET_MODE
+from simulator.wire.sockets import Appearance, SocketFile
 
 MESSAGE_SIZE_MAX: Final = 64 * 1024 * 1024
 """Largest request or answer, in bytes: a cluster's pods, or a file of manifests."""
@@ -96,6 +98,7 @@ class ControlServer:
 
     def __init__(self, service: ControlService, path: Path) -> None:
         self._path = path
+        self._file: SocketFile | None = None
         self._server = grpc.aio.server(
             options=(
                 ("grpc.max_receive_message_length", MESSAGE_SIZE_MAX),
@@ -125,18 +128,20 @@ class ControlServer:
         )
 
     async def start(self) -> None:
-        """Listen; only the owner of the process may connect."""
-        before = os.umask(0o177)
-        try:
-            self._server.add_insecure_port(f"unix:{self._path}")
-        finally:
-            os.umask(before)
-        await self._server.start()
+        """Listen; only the owner of the process may connect.
+
+        Raises:
+            ServerError: The socket cannot be made.
+        """
+        self._file = await listen_at(
+            self._server, self._path, mode=SOCKET_MODE, appearance=Appearance.CREATED
+        )
 
     async def stop(self, grace_s: float) -> None:
         """Take no more calls, wait for those under way, and break them off after `grace_s`."""
         await self._server.stop(grace_s)
-        self._path.unlink(missing_ok=True)
+        if self._file is not None:
+            self._file.remove()
 
 
 def _unary(

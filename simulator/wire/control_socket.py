@@ -8,15 +8,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-import socket
 from pathlib import Path
-from typing import Final
 
 from simulator.errors import ServerError
-
-SOCKET_PATH_MAX: Final = 107
-"""Longest path of a unix socket, in bytes."""
-_PROBE_TIMEOUT_S: Final = 1.0
+from simulator.wire.sockets import Occupant, occupant_of, require_room
 
 
 class Claim:
@@ -38,7 +33,7 @@ def claim(path: Path) -> Claim:
         ServerError: A living server has it, or its path is too long for a socket.
         OSError: Its folder cannot be written.
     """
-    check_length(path)
+    require_room(path)
     lock = path.with_suffix(".lock")
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -57,27 +52,6 @@ def claim(path: Path) -> Claim:
     return Claim(path, descriptor)
 
 
-def check_length(path: Path) -> None:
-    """Refuse a path that is too long for a socket.
-
-    Raises:
-        ServerError: It is.
-    """
-    length = len(os.fsencode(path))
-    if length > SOCKET_PATH_MAX:
-        reason = (
-            f"{path} has {length} bytes, a socket's path at most {SOCKET_PATH_MAX}; "
-            "give a shorter --root-dir"
-        )
-        raise ServerError(reason)
-
-
 def is_served(path: Path) -> bool:
     """Tell whether somebody listens on the socket at `path`."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(_PROBE_TIMEOUT_S)
-        try:
-            probe.connect(os.fspath(path))
-        except OSError:
-            return False
-    return True
+    return occupant_of(path) is Occupant.LIVING_SOCKET

@@ -36,8 +36,10 @@ from simulator.core.pod_resources import (
 from simulator.core.token_bucket import TokenBucket
 from simulator.protocol import services
 from simulator.protocol.rebind_podresources_v1_pb2 import GetPodResourcesRequest
+from simulator.wire.listening import listen_at
+from simulator.wire.plugin_directory import make_directory
 from simulator.wire.pod_resources_messages import EntryEncoder, allocatable_bytes, pod_bytes
-from simulator.wire.renamed_socket import bind_renamed
+from simulator.wire.sockets import Appearance
 from simulator.wire.unknown_methods import UnknownMethods
 
 _CALLS_MAX: Final = 1024
@@ -129,8 +131,7 @@ class PodResourcesServer:
         """Listen, in place of an earlier socket (S8.1); nothing is served before 1.15 (S8.6).
 
         Raises:
-            ServerError: The socket's path is too long.
-            OSError: The socket cannot be made.
+            ServerError: The socket cannot be made.
         """
         methods = served_methods(self._serving.behavior, self._serving.gates)
         if not methods:
@@ -151,7 +152,13 @@ class PodResourcesServer:
         if self._serving.also is not None:
             self._serving.also(server, names)
         server.add_generic_rpc_handlers((UnknownMethods(names),))
-        await bind_renamed(server, self._serving.path, self._serving.socket_mode)
+        make_directory(self._serving.path.parent)
+        await listen_at(
+            server,
+            self._serving.path,
+            mode=self._serving.socket_mode,
+            appearance=Appearance.RENAMED,
+        )
         self._server = server
 
     async def close(self) -> None:

@@ -18,17 +18,11 @@ import grpc.aio
 from google.protobuf.message import DecodeError, Message
 
 from simulator.core.instants import SECOND, Duration
-from simulator.errors import RebindError, ServerError
+from simulator.errors import RebindError
 from simulator.protocol.services import Method, Request, Response
 from simulator.wire.connections import RECEIVE_BYTES_MAX
-from simulator.wire.sockets import (
-    Appearance,
-    SocketFile,
-    make_room,
-    publish,
-    staged,
-    target_of,
-)
+from simulator.wire.listening import listen_at
+from simulator.wire.sockets import Appearance, SocketFile, make_room
 from simulator.wire.status import UNREADABLE
 from simulator.wire.unknown_methods import UnknownMethods
 
@@ -149,18 +143,7 @@ class UnixServer:
             self.grpc_server.add_generic_rpc_handlers((handler,))
         self.grpc_server.add_generic_rpc_handlers((UnknownMethods(self.services),))
         make_room(self.path)
-        with staged(self.path) as place:
-            try:
-                self.grpc_server.add_insecure_port(target_of(place))
-            except RuntimeError as error:
-                reason = f"no socket can be made at {self.path}: {error}"
-                raise ServerError(reason) from error
-            await self.grpc_server.start()
-            try:
-                self._file = publish(place, self.path, mode=mode, appearance=appearance)
-            except ServerError:
-                await self.grpc_server.stop(None)
-                raise
+        self._file = await listen_at(self.grpc_server, self.path, mode=mode, appearance=appearance)
         self._end = asyncio.create_task(self.grpc_server.wait_for_termination())
 
     async def stop(self, grace: Duration | None = None, *, keep_file: bool = False) -> None:

@@ -51,20 +51,30 @@ class Occupant(Enum):
     OTHER = "something that is no socket"
 
 
+FileIdentity = tuple[int, int, int]
+"""Tells a socket file from one that took its place: device, inode and time of its making. Inode
+numbers are used again; a change of name or permissions leaves all three the same."""
+
+
+def identity_of(path: Path) -> FileIdentity | None:
+    """Return the identity of the file at `path`; None when there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino, status.st_mtime_ns)
+
+
 @dataclass(frozen=True, slots=True)
 class SocketFile:
-    """One socket file, told from all others that have had or will have its path.
-
-    Attributes:
-        identity: Device, inode and time of making; inode numbers alone are used again.
-    """
+    """One socket file, told from all others that have had or will have its path."""
 
     path: Path
-    identity: tuple[int, int, int]
+    identity: FileIdentity | None
 
     def is_in_place(self) -> bool:
         """Tell whether the file at the path is still this one."""
-        return _identity(self.path) == self.identity
+        return self.identity is not None and identity_of(self.path) == self.identity
 
     def remove(self) -> None:
         """Remove the file, unless another has taken its place."""
@@ -163,7 +173,7 @@ def publish(bound: Path, path: Path, *, mode: int | None, appearance: Appearance
     """
     if mode is not None:
         bound.chmod(mode)
-    identity = _identity(bound)
+    identity = identity_of(bound)
     place: Callable[[Path, Path], None] = (
         os.link if appearance is Appearance.CREATED else os.replace
     )
@@ -174,11 +184,3 @@ def publish(bound: Path, path: Path, *, mode: int | None, appearance: Appearance
         reason = f"no socket can be made at {path}: {cause}"
         raise ServerError(reason) from error
     return SocketFile(path, identity)
-
-
-def _identity(path: Path) -> tuple[int, int, int]:
-    try:
-        status = path.lstat()
-    except OSError:
-        return (0, 0, 0)
-    return (status.st_dev, status.st_ino, status.st_mtime_ns)
