@@ -14,7 +14,7 @@ from typing import Final, Protocol, cast
 
 import grpc
 import grpc.aio
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 
 from simulator.core.behavior import Behavior, ServedMethod
 from simulator.core.instants import Instant
@@ -40,12 +40,14 @@ from simulator.wire.listening import listen_at
 from simulator.wire.plugin_directory import make_directory
 from simulator.wire.pod_resources_messages import EntryEncoder, allocatable_bytes, pod_bytes
 from simulator.wire.sockets import Appearance
+from simulator.wire.status import UNREADABLE
 from simulator.wire.unknown_methods import UnknownMethods
 
 _CALLS_MAX: Final = 1024
 """Most calls at a time; List may wait for a commit."""
 _STOP_GRACE_S: Final = 0.0
 
+_UNREADABLE: Final = f"grpc: error unmarshalling request: proto: {UNREADABLE}"
 _SERVICES: Final = {
     V1: services.POD_RESOURCES_V1,
     V1ALPHA1: services.POD_RESOURCES_V1ALPHA1,
@@ -138,13 +140,10 @@ class PodResourcesServer:
             return
         self._limit = call_limit(self._serving.behavior, self._serving.now())
         server = grpc.aio.server(maximum_concurrent_rpcs=_CALLS_MAX)
-        by_service: dict[str, dict[str, grpc.RpcMethodHandler[Message, bytes]]] = {}
+        by_service: dict[str, dict[str, grpc.RpcMethodHandler[bytes, bytes]]] = {}
         for (version, name), state in methods.items():
             known = by_service.setdefault(_SERVICES[version], {})
-            known[name] = grpc.unary_unary_rpc_method_handler(
-                self._handler(version, name, state),
-                request_deserializer=_REQUESTS[version, name],
-            )
+            known[name] = grpc.unary_unary_rpc_method_handler(self._handler(version, name, state))
         names = sorted(by_service)
         server.add_generic_rpc_handlers(
             tuple(grpc.method_handlers_generic_handler(name, by_service[name]) for name in names)
@@ -169,17 +168,23 @@ class PodResourcesServer:
 
     def _handler(
         self, version: str, name: str, state: ServedMethod
-    ) -> Callable[[Message, grpc.aio.ServicerContext[Message, bytes]], Awaitable[bytes]]:
+    ) -> Callable[[bytes, grpc.aio.ServicerContext[bytes, bytes]], Awaitable[bytes]]:
         answers: dict[str, Answer] = {
             LIST: lambda _: self._list(version),
             GET_ALLOCATABLE: self._allocatable,
             GET: self._get,
         }
         answer = _disabled(name) if state is ServedMethod.OFF else answers[name]
+        read = _REQUESTS[version, name]
 
-        async def handle(
-            request: Message, context: grpc.aio.ServicerContext[Message, bytes]
-        ) -> bytes:
+        async def handle(content: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
+            # A status that is set costs much less than one that is raised, and there may be many.
+            try:
+                request = read(content)
+            except DecodeError:
+                context.set_code(grpc.StatusCode.INTERNAL)
+                context.set_details(_UNREADABLE)
+                return b""
             if not self._allows():
                 context.set_code(grpc.StatusCode.RESOURCE_EXHAUSTED)
                 context.set_details(RATE_LIMITED)

@@ -32,11 +32,13 @@ def ids(response: v1.ListPodResourcesResponse | v1alpha1.ListPodResourcesRespons
     }
 
 
-async def refused(node: Node, name: str) -> tuple[grpc.StatusCode, str | None]:
+async def refused(
+    node: Node, name: str, request: bytes = b""
+) -> tuple[grpc.StatusCode, str | None]:
     """Call a method, and return the status with which it is refused."""
     call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = node.channel.unary_unary(name)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await call(b"", timeout=20)
+        await call(request, timeout=20)
     return caught.value.code(), caught.value.details()
 
 
@@ -319,5 +321,17 @@ def test_a_list_is_made_anew_only_after_a_change() -> None:
 
             await node.call(services.LIST_V1ALPHA1, ALPHA_LIST)
             assert node.owner.lists == 3
+
+    asyncio.run(scenario())
+
+
+def test_a_request_that_cannot_be_read_is_refused_and_not_counted() -> None:
+    text = "grpc: error unmarshalling request: proto: cannot parse invalid wire-format data"
+
+    async def scenario() -> None:
+        async with serving("1.36.2") as node:
+            for name in (services.GET.path, services.LIST.path, services.LIST_V1ALPHA1.path):
+                assert await refused(node, name, b"\xff\xff") == (grpc.StatusCode.INTERNAL, text)
+            assert node.owner.requested == {}
 
     asyncio.run(scenario())
