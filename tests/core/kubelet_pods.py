@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from simulator.core.behavior import Behavior
+from simulator.core.persistence.checkpoint import CheckpointPersistence
+from simulator.core.persistence.protocol import Persistence
 from simulator.core.pod_resources import PodResources, PodResourcesGates, PodResourcesView
 from simulator.core.pods import Pod, PodUid
 from simulator.core.refusals import Admission
@@ -15,9 +17,14 @@ from tests.core.driving import Rig
 class Kubelet:
     """A rig with a pod manager: pods stay known after they have ended."""
 
-    def __init__(self, behavior: Behavior | str, gates: PodResourcesGates | None = None) -> None:
+    def __init__(
+        self,
+        behavior: Behavior | str,
+        gates: PodResourcesGates | None = None,
+        persistence: Callable[[Behavior], Persistence] = CheckpointPersistence,
+    ) -> None:
         known = behavior_for(behavior) if isinstance(behavior, str) else behavior
-        self.rig = Rig(behavior=known)
+        self.rig = Rig(behavior=known, persistence=persistence)
         self._pods: dict[PodUid, Pod] = {}
         self._ended: set[PodUid] = set()
         self._view_of: tuple[object, PodResourcesView] | None = None

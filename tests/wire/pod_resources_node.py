@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,10 @@ import grpc
 import grpc.aio
 from google.protobuf.message import Message
 
+from simulator.core.behavior import Behavior
 from simulator.core.instants import Duration, Instant
+from simulator.core.persistence.checkpoint import CheckpointPersistence
+from simulator.core.persistence.protocol import Persistence
 from simulator.core.pod_resources import (
     ContainerDevices,
     LookupFailed,
@@ -106,10 +109,11 @@ async def serving(
     *,
     gates: PodResourcesGates | None = None,
     socket_mode: int | None = 0o600,
+    persistence: Callable[[Behavior], Persistence] = CheckpointPersistence,
 ) -> AsyncIterator[Node]:
     """Serve a kubelet of a version; it may be given plugins and pods before and during calls."""
     with tempfile.TemporaryDirectory(prefix="rb") as folder:
-        kubelet = Kubelet(version, gates)
+        kubelet = Kubelet(version, gates, persistence)
         owner = Owner(kubelet)
         path = Path(folder) / "pod-resources" / "kubelet.sock"
         server = PodResourcesServer(

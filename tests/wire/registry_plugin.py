@@ -115,6 +115,8 @@ class Plugin:
         notified: What the kubelet has said.
         hangs: Whether GetInfo is never answered.
         deaf: Whether NotifyRegistrationStatus is never answered.
+        asked: How often GetInfo was called.
+        asked_at_once: How many such calls there were at a time, at most.
     """
 
     def __init__(self, kubelet: Kubelet, name: str, info: messages.PluginInfo) -> None:
@@ -122,6 +124,9 @@ class Plugin:
         self.notified: list[tuple[bool, str]] = []
         self.hangs = False
         self.deaf = False
+        self.asked = 0
+        self.asked_at_once = 0
+        self._asking = 0
         self._kubelet = kubelet
         self._info = info
         self._server: UnixServer | None = None
@@ -141,8 +146,15 @@ class Plugin:
 
     async def _answer(self, request: messages.InfoRequest) -> messages.PluginInfo:
         del request
-        if self.hangs:
-            await asyncio.Event().wait()
+        self.asked += 1
+        self._asking += 1
+        self.asked_at_once = max(self.asked_at_once, self._asking)
+        self._kubelet.stirred.set()
+        try:
+            if self.hangs:
+                await asyncio.Event().wait()
+        finally:
+            self._asking -= 1
         return self._info
 
     async def _take(

@@ -8,6 +8,8 @@ import socket
 import stat
 from contextlib import AsyncExitStack
 
+import grpc
+import grpc.aio
 import pytest
 
 from simulator.protocol import rebind_pluginregistration_pb2 as messages
@@ -266,5 +268,55 @@ def test_names_that_are_no_text_and_too_many_sockets_do_no_harm() -> None:
             tree = look(node.directory)
             assert len(tree.sockets) == 1_000
             assert all(path.endswith(tuple("0123456789")) for path in tree.sockets)
+
+    asyncio.run(scenario())
+
+
+def test_names_and_numbers_on_the_wire_are_those_of_the_api() -> None:
+    """S1.29: written out by hand, by a plugin that knows nothing of our table."""
+    said: list[bytes] = []
+
+    async def scenario() -> None:
+        async with kubelet() as node, node.watching():
+
+            async def get_info(request: bytes, context: object) -> bytes:
+                del context
+                said.append(request)
+                return b"\x0a\x0cDevicePlugin\x12\x0fexample.com/gpu\x1a\x02/e\x22\x07v1beta1"
+
+            async def notify(request: bytes, context: object) -> bytes:
+                del context
+                said.append(request)
+                node.stirred.set()
+                return b""
+
+            server = grpc.aio.server()
+            handlers: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
+                "GetInfo": grpc.unary_unary_rpc_method_handler(get_info),
+                "NotifyRegistrationStatus": grpc.unary_unary_rpc_method_handler(notify),
+            }
+            service = "pluginregistration.Registration"
+            server.add_generic_rpc_handlers(
+                (grpc.method_handlers_generic_handler(service, handlers),)
+            )
+            server.add_insecure_port(f"unix:{node.directory}/raw.sock")
+            await server.start()
+            await node.until(lambda: len(said) == 2)
+            await server.stop(None)
+            assert node.said[0] == f"+ {GPU} /e"
+
+    asyncio.run(scenario())
+    assert said == [b"", b"\x08\x01"]
+
+
+def test_a_plugin_is_asked_once_at_a_time() -> None:
+    """S1.32: however many passes go by while it is silent."""
+
+    async def scenario() -> None:
+        async with kubelet() as node, node.watching(), plugin(node) as gpu:
+            gpu.hangs = True
+            await node.until(lambda: gpu.asked == 1)
+            await node.passed(3)
+            assert gpu.asked_at_once == 1
 
     asyncio.run(scenario())

@@ -10,6 +10,7 @@ import grpc.aio
 import pytest
 
 from simulator.core.instants import MILLISECOND, SECOND, Duration
+from simulator.core.persistence.database import DatabasePersistence
 from simulator.core.pod_resources import PodResourcesGates
 from simulator.core.pods import ContainerKind
 from simulator.protocol import rebind_podresources_v1_pb2 as v1
@@ -255,7 +256,7 @@ def test_methods_behind_a_gate_or_not_yet_there_say_so() -> None:
 
 
 def test_all_clients_and_methods_share_one_limit_and_refused_calls_are_not_counted() -> None:
-    """S8.3: ten at once, one more every 10 ms."""
+    """S8.2, S8.3: ten at once, one more every 10 ms."""
 
     async def scenario() -> None:
         async with serving("1.36.2") as node:
@@ -301,6 +302,80 @@ def test_two_hundred_lists_in_a_tight_loop(version: str, served: int) -> None:
     answers = asyncio.run(scenario())
     assert answers[:served] == ["ok"] * served
     assert set(answers[served:]) <= {"rejected by rate limit"}
+
+
+def test_names_and_numbers_on_the_wire_are_those_of_the_api() -> None:
+    """S8.2, S8.4: written out by hand; NUMA node 0 is a message without content."""
+    gpu = b"example.com/gpu"
+    node_0, node_1 = b"\x1a\x02\x0a\x00", b"\x1a\x04\x0a\x02\x08\x01"
+    devices = [
+        b"\x0a" + bytes([len(gpu)]) + gpu + b"\x12\x02" + id_ + topology
+        for id_, topology in ((b"g0", node_0), (b"g1", node_1), (b"g2", b""))
+    ]
+    container_ = b"\x0a\x04main" + b"".join(
+        b"\x12" + bytes([len(entry)]) + entry for entry in devices
+    )
+    pod_ = b"\x0a\x07name-p1\x12\x07default\x1a" + bytes([len(container_)]) + container_
+
+    async def scenario() -> None:
+        async with serving("1.36.2") as node:
+            listed = (device("g0", nodes=[0]), device("g1", nodes=[1]), "g2")
+            node.kubelet.rig.plug(GPU, *listed)
+            node.kubelet.admit(pod("p1", {GPU: 3}))
+            whole = b"\x0a" + len(pod_).to_bytes(1, "big") + pod_
+            assert len(pod_) < 128
+            for name, request, answer in (
+                ("/v1.PodResourcesLister/List", b"", whole),
+                ("/v1.PodResourcesLister/Get", b"\x0a\x07name-p1\x12\x07default", whole),
+                (
+                    "/v1.PodResourcesLister/GetAllocatableResources",
+                    b"",
+                    b"".join(b"\x0a" + bytes([len(entry)]) + entry for entry in devices),
+                ),
+            ):
+                call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = node.channel.unary_unary(
+                    name
+                )
+                assert await call(request, timeout=20) == answer
+
+    asyncio.run(scenario())
+
+
+def test_after_a_restart_pods_keep_their_devices_and_nothing_is_allocatable_yet() -> None:
+    """S8.9, S8.10: until the plugin's first list."""
+
+    async def scenario() -> None:
+        async with serving("1.36.2") as node:
+            node.kubelet.rig.plug(GPU, "g0", "g1")
+            node.kubelet.admit(pod("p1", {GPU: 1}))
+            node.kubelet.rig.start()
+            assert ids(await node.list_pods()) == {"name-p1": {"main": ["g0"]}}
+            assert list((await node.allocatable()).devices) == []
+
+            node.kubelet.rig.plug(GPU, "g0", "g1")
+            found = (await node.allocatable()).devices
+            assert [id_ for entry in found for id_ in entry.device_ids] == ["g0", "g1"]
+
+    asyncio.run(scenario())
+
+
+def test_list_answers_even_when_a_release_cannot_be_made_durable() -> None:
+    """S8.12: there is no error path, and no error is counted."""
+
+    async def scenario() -> None:
+        async with serving("1.33.0", persistence=lambda _: DatabasePersistence()) as node:
+            node.kubelet.rig.plug(GPU, "g0")
+            node.kubelet.admit(pod("job", {GPU: 1}))
+            node.kubelet.finish("job")
+            node.kubelet.rig.write_error = "disk full"
+            assert ids(await node.list_pods()) == {"name-job": {"main": ["g0"]}}
+            assert node.owner.failed == {}
+
+            node.kubelet.rig.write_error = ""
+            node.owner.changes += 1
+            assert ids(await node.list_pods()) == {"name-job": {"main": []}}
+
+    asyncio.run(scenario())
 
 
 def test_a_list_is_made_anew_only_after_a_change() -> None:
