@@ -37,7 +37,7 @@ RECEIVE_BYTES_MAX: Final = 4 * 1024 * 1024
 
 _REDIAL_FIRST_MS: Final = 100
 _REDIAL_LAST_MS: Final = 1_000
-_TAKEN_IN_FACTOR: Final = 4
+_TAKEN_IN_FACTOR: Final = 2
 _INT_MAX: Final = (1 << 31) - 1
 
 

@@ -12,9 +12,15 @@ from simulator.core.protobuf_wire import BYTES, fields
 from simulator.errors import MalformedReplyError
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.wire.connections import parsed
+from simulator.wire.status import too_many_error
+
+DEVICES_MAX: Final = 250_000
+"""Most devices of one list. Differs: a kubelet takes what its receive limit lets through, which
+leaves room for 2 million empty ones; of devices with the shortest ids it is 150,000."""
 
 _DEVICES_FIELD: Final = {1: BYTES}
 _AT_A_TIME: Final = 2_000
+_COUNTED_AT_A_TIME: Final = 10_000
 _USUAL_HEALTH: Final = {HEALTHY: HEALTHY, UNHEALTHY: UNHEALTHY}
 
 
@@ -25,7 +31,7 @@ class OversizeList:
     Attributes:
         size: Bytes of the message.
         limit: Bytes that may be received.
-        devices: How many devices it lists; 0 when the message was too large to be looked at.
+        devices: How many devices it lists; 0 when it was too large, or too odd, to be looked at.
         fitting: How many of them, from the first on, would have fitted.
     """
 
@@ -35,15 +41,17 @@ class OversizeList:
     fitting: int = 0
 
 
-async def read_devices(content: bytes) -> tuple[Device, ...]:
+async def read_devices(content: bytes, devices_max: int = DEVICES_MAX) -> tuple[Device, ...]:
     """Return the devices of a ListAndWatch message, in its order and with its repetitions.
 
     A long list is turned into values piece by piece, so that others on the loop get their turn.
 
     Raises:
-        PluginCallError: The bytes are no such message.
+        PluginCallError: The bytes are no such message, or list more devices than are taken.
     """
     listed = parsed(device_plugin.ListAndWatchResponse, content).devices
+    if len(listed) > devices_max:
+        raise too_many_error(len(listed), devices_max)
     devices: list[Device] = []
     for start in range(0, len(listed), _AT_A_TIME):
         if start:
@@ -52,14 +60,20 @@ async def read_devices(content: bytes) -> tuple[Device, ...]:
     return tuple(devices)
 
 
-def measure(content: bytes, limit: int) -> OversizeList:
-    """Count the devices of a message that is too large."""
+async def measure(content: bytes, limit: int, devices_max: int = DEVICES_MAX) -> OversizeList:
+    """Count the devices of a message that is too large, unless there are absurdly many."""
+    found = fitting = 0
     try:
-        ends = [end for _, _, end in fields(content, 0, len(content), _DEVICES_FIELD, lenient=True)]
+        for _, _, end in fields(content, 0, len(content), _DEVICES_FIELD, lenient=True):
+            found += 1
+            fitting += end <= limit
+            if found > devices_max:
+                return OversizeList(len(content), limit)
+            if not found % _COUNTED_AT_A_TIME:
+                await asyncio.sleep(0)
     except MalformedReplyError:
         return OversizeList(len(content), limit)
-    fitting = sum(1 for end in ends if end <= limit)
-    return OversizeList(len(content), limit, len(ends), fitting)
+    return OversizeList(len(content), limit, found, fitting)
 
 
 def _devices(listed: Sequence[device_plugin.Device]) -> list[Device]:

@@ -42,7 +42,7 @@ from simulator.protocol.services import (
     PRE_START_CONTAINER,
 )
 from simulator.wire.connections import Connection, ConnectionSettings, dial
-from simulator.wire.device_lists import OversizeList, measure, read_devices
+from simulator.wire.device_lists import DEVICES_MAX, OversizeList, measure, read_devices
 from simulator.wire.status import STREAM_ENDED, too_large_error, unreadable_error
 
 PRE_START_TIMEOUT: Final = Duration(30 * SECOND)
@@ -58,12 +58,14 @@ class PluginClientSettings:
         options_timeout: Deadline of GetDevicePluginOptions; None for none, as in the kubelet
             (S1.13).
         pre_start_timeout: Deadline of PreStartContainer.
+        devices_max: Most devices of one list; a longer one ends the stream.
         lenient: `Behavior.lenient_allocate_responses`: what passes for an answer to Allocate.
     """
 
     connection: ConnectionSettings = field(default_factory=ConnectionSettings)
     options_timeout: Duration | None = None
     pre_start_timeout: Duration = PRE_START_TIMEOUT
+    devices_max: int = DEVICES_MAX
     lenient: bool = True
 
 
@@ -157,8 +159,9 @@ class PluginClient:
             if content is None:
                 return StreamEnd(STREAM_ENDED)
             if len(content) > limit:
-                return StreamEnd(str(too_large_error(len(content), limit)), measure(content, limit))
-            return await read_devices(content)
+                oversize = await measure(content, limit, self._settings.devices_max)
+                return StreamEnd(str(too_large_error(len(content), limit)), oversize)
+            return await read_devices(content, self._settings.devices_max)
         except MessageTooLargeError as error:
             return StreamEnd(str(error), OversizeList(error.size, error.limit))
         except PluginCallError as error:

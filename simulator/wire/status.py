@@ -71,6 +71,12 @@ def too_large_error(size: int, limit: int) -> MessageTooLargeError:
     return MessageTooLargeError(str(error), code=error.code, size=size, limit=limit)
 
 
+def too_many_error(devices: int, limit: int) -> PluginCallError:
+    """Return the error of a device list that is longer than any that is taken."""
+    description = f"the list has {devices} devices, at most {limit} are taken"
+    return call_error(grpc.StatusCode.RESOURCE_EXHAUSTED, description)
+
+
 def unreadable_error(cause: str = UNREADABLE) -> PluginCallError:
     """Return the error of a message that is not of its type."""
     description = f"grpc: failed to unmarshal the received message: proto: {cause}"

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.core.calls import AllocateReply, CallFailed
-from simulator.core.devices import Device
+from simulator.core.devices import Device, DeviceId
 from simulator.errors import PluginCallError
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol.services import REGISTER
-from simulator.wire.device_lists import measure, read_devices
+from simulator.wire.device_lists import OversizeList, measure, read_devices
 from simulator.wire.plugin_client import PluginClient, PluginClientSettings
 from simulator.wire.registration_server import Registration, RegistrationServer
 from tests.wire.plugin import DEADLINE_S, Plugin
@@ -72,7 +72,7 @@ def devices_of(content: bytes) -> tuple[Device, ...] | PluginCallError:
 
 def check_list(content: bytes) -> None:
     found = devices_of(content)
-    measured = measure(content, limit=20)
+    measured = asyncio.run(measure(content, limit=20))
 
     assert measured.size == len(content)
     assert measured.fitting <= measured.devices
@@ -92,6 +92,19 @@ def test_a_device_list_is_read_or_refused(content: bytes) -> None:
 @given(st.binary(max_size=300) | damaged(FULL_LIST))
 def test_device_lists_are_read_or_refused_for_long(content: bytes) -> None:
     check_list(content)
+
+
+def test_a_list_of_absurdly_many_devices_is_refused_before_they_are_looked_at() -> None:
+    """Issue 4 D: list length is bounded."""
+    assert str(devices_of(b"\x0a\x00" * 250_001)) == (
+        "rpc error: code = ResourceExhausted desc = "
+        "the list has 250001 devices, at most 250000 are taken"
+    )
+    assert devices_of(b"\x0a\x00" * 3) == (Device(DeviceId(""), ""),) * 3
+    assert asyncio.run(measure(b"\x0a\x00" * 50, 20, devices_max=40)) == OversizeList(100, 20)
+    assert asyncio.run(measure(b"\x0a\x00" * 50, 20, devices_max=50)) == OversizeList(
+        100, 20, devices=50, fitting=10
+    )
 
 
 def tell(folder: Path, contents: list[bytes]) -> None:
