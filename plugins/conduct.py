@@ -48,24 +48,34 @@ class Conduct:
 
     Attributes:
         starts_after: Delay from the start to the first socket and registration.
+        leaves_after: Delay from the start to an end of its own; None for none.
         version: The API version that it registers with (S1.5).
         also_registers: Further resource names that it registers for the same socket.
         serves: Whether it serves its socket at all; Register without one fails (S1.13).
+        needs_kubelet: Whether it gives up when there is no kubelet as it starts.
+        patience: How long it waits for a kubelet that was there before; None for ever.
         returns_after: Delay from the loss of its socket, or of the kubelet's, to its registering
             again (S1.10); None for a plugin that never notices.
         minds_stream_end: Whether it registers again when the kubelet ends ListAndWatch although no
             socket was touched (R17, R18).
         keeps_server: Whether it goes on serving when a stream has ended; a plugin that does not
             leaves its socket behind, at which nobody answers (R26).
+        removes_socket: Whether it takes its socket along when it ends.
+        lingers: How long it takes to end.
     """
 
     starts_after: Duration = Duration(0)
+    leaves_after: Duration | None = None
     version: str = DEVICE_PLUGIN_VERSION
     also_registers: tuple[str, ...] = ()
     serves: bool = True
+    needs_kubelet: bool = False
+    patience: Duration | None = None
     returns_after: Duration | None = Duration(0)
     minds_stream_end: bool = True
     keeps_server: bool = True
+    removes_socket: bool = True
+    lingers: Duration = Duration(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,27 +19,28 @@ from typing import Self
 import grpc
 
 from plugins.conduct import Conduct, Pace, Place
+from plugins.lookout import Lookout
 from plugins.model import DevicePlugin
+from plugins.registering import register
 from plugins.rpc import DevicePluginService, PluginRegistrationService
-from plugins.sockets import (
-    CHANNEL_OPTIONS,
-    FileIdentity,
-    identity_of,
-    is_served,
-    require_room,
-    start_at,
-    target_of,
-)
-from simulator.core.instants import SECOND, Duration
+from plugins.sockets import FileIdentity, identity_of, is_served, require_room, start_at
+from simulator.core.instants import Duration
 from simulator.errors import ConfigError
-from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
-from simulator.protocol import services
+from simulator.inotify import DirectoryChanges
 
 _LOG = logging.getLogger(__name__)
 
 
 class PluginServer:
     """One resource on one socket, from `start` to `stop`.
+
+    Args:
+        model: The plugin.
+        place: Where its socket is to be.
+        conduct: How it behaves; None for well.
+        pace: How often it looks at the sockets.
+        changes: Tells of changes in folders; None for one of its own. It is given so that the many
+            plugins of one process share one.
 
     Attributes:
         model: The plugin.
@@ -56,6 +57,7 @@ class PluginServer:
         *,
         conduct: Conduct | None = None,
         pace: Pace | None = None,
+        changes: DirectoryChanges | None = None,
     ) -> None:
         self.model = model
         self.place = place
@@ -68,7 +70,7 @@ class PluginServer:
         self._server: grpc.aio.Server | None = None
         self._own: FileIdentity | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._stirred = asyncio.Event()
+        self._lookout = Lookout(place.directory, look=self._pace.look, changes=changes)
         self._watched = False
 
     # Life
@@ -90,9 +92,11 @@ class PluginServer:
             raise ConfigError(reason)
         if not self._conduct.starts_after:
             await self._open()
+        self._lookout.open()
+        courses = {"plugin": self._live(), "devices": self.model.run(), "end": self._leave()}
         self._tasks = [
-            asyncio.create_task(self._live(), name=f"plugin {self.model.resource}"),
-            asyncio.create_task(self.model.run(), name=f"devices of {self.model.resource}"),
+            asyncio.create_task(course, name=f"{name} of {self.model.resource}")
+            for name, course in courses.items()
         ]
 
     async def stop(self) -> None:
@@ -101,9 +105,10 @@ class PluginServer:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._remove_socket()
-        await self._close()
-        self._stir()
+        if tasks:
+            await self.model.sleep(self._conduct.lingers)
+        await self._go()
+        self._lookout.close()
 
     async def __aenter__(self) -> Self:
         """Start."""
@@ -127,7 +132,7 @@ class PluginServer:
         Raises:
             TimeoutError: It is not true `within` the time.
         """
-        if not await self._until(lambda: condition(self), within):
+        if not await self._lookout.until(lambda: condition(self), within):
             raise TimeoutError
 
     @property
@@ -135,23 +140,28 @@ class PluginServer:
         """Whether a kubelet has taken the plugin and reads its list."""
         return self.registrations > 0 and self.streams > 0
 
+    @property
+    def is_serving(self) -> bool:
+        """Whether somebody answers at its socket."""
+        return self._server is not None
+
     # What a kubelet does (`plugins.rpc.Witness`)
 
     def called(self, name: str) -> None:
         """A call has come in."""
         self.calls[name] += 1
-        self._stir()
+        self._lookout.stir()
 
     def stream_opened(self) -> None:
         """A kubelet watches the list."""
         self.streams += 1
         self._watched = True
-        self._stir()
+        self._lookout.stir()
 
     def stream_ended(self) -> None:
         """A kubelet has stopped watching, or was left."""
         self.streams -= 1
-        self._stir()
+        self._lookout.stir()
 
     def notified(self, *, registered: bool, error: str) -> None:
         """The kubelet has said whether it took the plugin that it found (S1.33)."""
@@ -159,29 +169,52 @@ class PluginServer:
 
     # The course of events
 
+    async def _leave(self) -> None:
+        if self._conduct.leaves_after is not None:
+            await self.model.sleep(self._conduct.leaves_after)
+            self._tasks[0].cancel()
+            await self._go()
+
+    async def _go(self) -> None:
+        if self._conduct.removes_socket:
+            self._remove_socket()
+        await self._close()
+
     async def _live(self) -> None:
         await self.model.sleep(self._conduct.starts_after)
+        if self._conduct.needs_kubelet and not self._has_kubelet():
+            return
         while True:
-            kubelet = await self._register_at_last()
-            await self._until(partial(self._is_lost, kubelet))
-            if not self._conduct.keeps_server:
-                await self._close()
+            try:
+                kubelet = await self._register_at_last()
+            except TimeoutError:
                 return
-            if self._conduct.returns_after is None:
+            await self._lookout.until(partial(self._is_lost, kubelet))
+            back = self._conduct.returns_after
+            if not self._conduct.keeps_server and not self._sockets_changed(kubelet):
+                await self._close()
+                await self._lookout.until(partial(self._sockets_changed, kubelet))
+            if back is None:
                 return
             if self._sockets_changed(kubelet):
-                await self.model.sleep(self._conduct.returns_after)
+                await self.model.sleep(back)
 
     async def _register_at_last(self) -> FileIdentity | None:
-        """Register, however often it takes; returns the kubelet's socket that was used."""
+        """Register, however often it takes; returns the kubelet's socket that was used.
+
+        Raises:
+            TimeoutError: A kubelet that was there before has not come back in time.
+        """
         retry = self._pace.first_retry
         while True:
             if not self.place.found_by_kubelet:
-                await self._until(lambda: identity_of(self.place.kubelet_socket) is not None)
+                patience = self._conduct.patience if self.registrations else None
+                if not await self._lookout.until(self._has_kubelet, patience):
+                    raise TimeoutError
             kubelet = identity_of(self.place.kubelet_socket)
             if await self._try_to_register():
                 return kubelet
-            renewed = await self._until(partial(self._is_renewed, kubelet), retry)
+            renewed = await self._lookout.until(partial(self._is_renewed, kubelet), retry)
             if renewed and self.registrations:
                 await self.model.sleep(self._conduct.returns_after or Duration(0))
             retry = min(Duration(retry * 2), self._pace.last_retry)
@@ -202,30 +235,14 @@ class PluginServer:
         return True
 
     async def _register(self) -> str:
-        """Call Register for every name; returns why it failed, empty if it did not (S1.12)."""
-        options = device_plugin.DevicePluginOptions(
-            pre_start_required=self.model.wants.pre_start_required,
-            get_preferred_allocation_available=self.model.wants.preferred_allocation,
+        return await register(
+            self.place.kubelet_socket,
+            endpoint=self.place.socket_name,
+            resources=(self.model.resource, *self._conduct.also_registers),
+            version=self._conduct.version,
+            wants=self.model.wants,
+            within=self._pace.register,
         )
-        target = target_of(self.place.kubelet_socket)
-        async with grpc.aio.insecure_channel(target, options=CHANNEL_OPTIONS) as channel:
-            register = channel.unary_unary(
-                services.REGISTER.path,
-                request_serializer=services.REGISTER.request.SerializeToString,
-                response_deserializer=services.REGISTER.response.FromString,
-            )
-            for resource in (self.model.resource, *self._conduct.also_registers):
-                request = device_plugin.RegisterRequest(
-                    version=self._conduct.version,
-                    endpoint=self.place.socket_name,
-                    resource_name=resource,
-                    options=options,
-                )
-                try:
-                    await register(request, timeout=self._pace.register / SECOND)
-                except grpc.aio.AioRpcError as error:
-                    return error.details() or error.code().name
-        return ""
 
     def _judge(self, refusal: str) -> None:
         if not refusal:
@@ -234,7 +251,7 @@ class PluginServer:
         elif refusal != self.refusal:
             _LOG.warning("not registered: %s", refusal, extra=self._fields)
         self.refusal = refusal
-        self._stir()
+        self._lookout.stir()
 
     @property
     def _fields(self) -> dict[str, str]:
@@ -250,6 +267,9 @@ class PluginServer:
         gone = self._conduct.serves and identity_of(self.place.socket) != self._own
         return gone or (not self.place.found_by_kubelet and self._is_renewed(kubelet))
 
+    def _has_kubelet(self) -> bool:
+        return identity_of(self.place.kubelet_socket) is not None
+
     def _is_renewed(self, kubelet: FileIdentity | None) -> bool:
         return identity_of(self.place.kubelet_socket) not in (None, kubelet)
 
@@ -257,8 +277,8 @@ class PluginServer:
 
     async def _open(self) -> None:
         """Serve the socket, if it is not served."""
-        is_open = self._own is not None and identity_of(self.place.socket) == self._own
-        if is_open or not self._conduct.serves:
+        in_place = self._own is not None and identity_of(self.place.socket) == self._own
+        if (in_place and self._server is not None) or not self._conduct.serves:
             return
         await self._close()
         server = grpc.aio.server()
@@ -273,32 +293,13 @@ class PluginServer:
 
     async def _close(self) -> None:
         if self._server is not None:
-            await self._server.stop(None)
+            # To its end, also when this task is cancelled meanwhile.
+            await asyncio.shield(self._server.stop(None))
         self._server = None
+        self._lookout.stir()
 
     def _remove_socket(self) -> None:
         if self._own is not None and identity_of(self.place.socket) == self._own:
             with suppress(OSError):
                 self.place.socket.unlink()
         self._own = None
-
-    # Waiting
-
-    def _stir(self) -> None:
-        self._stirred.set()
-        self._stirred = asyncio.Event()
-
-    async def _until(self, condition: Callable[[], bool], within: Duration | None = None) -> bool:
-        """Wait until something is true, looking again at every event and now and then."""
-        loop = asyncio.get_running_loop()
-        end = None if within is None else loop.time() + within / SECOND
-        while not condition():
-            pause = self._pace.look / SECOND
-            if end is not None:
-                pause = min(pause, end - loop.time())
-                if pause <= 0:
-                    return False
-            with suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await self._stirred.wait()
-        return True

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, ParamSpec
 
 import grpc
 
+from simulator.core.allocate_response import AllocateResponse, container_responses, decode
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol import services
 from simulator.protocol.services import Method
@@ -89,6 +90,11 @@ class Registered:
         )
         return bytes(await call(request, timeout=5))
 
+    async def allocate(self, *devices: str) -> AllocateResponse:
+        """Return the answer to Allocate for one container, as the kubelet decodes it."""
+        (response,) = container_responses(await self.allocate_bytes(*devices))
+        return decode(response)
+
     async def prefer(
         self, available: list[str], size: int, must_include: tuple[str, ...] = ()
     ) -> list[str]:
@@ -156,11 +162,18 @@ class RegistrationServer:
         while not condition():
             await self._stirred.wait()
 
-    async def next_plugin(self) -> Registered:
-        """Wait for one more registration and its first list."""
-        known = len(self.registered)
-        await self.until(lambda: len(self.registered) > known and self.registered[known].lists)
-        return self.registered[known]
+    async def plugin_of(self, resource: str) -> Registered:
+        """Wait for a registration of this resource and its first list."""
+
+        def found() -> list[Registered]:
+            return [
+                each
+                for each in self.registered
+                if each.request.resource_name == resource and each.lists
+            ]
+
+        await self.until(found)
+        return found()[0]
 
     async def plugin(self, number: int = 0) -> Registered:
         """Wait for the registration of this number and its first list."""
@@ -217,8 +230,8 @@ class RegistrationServer:
         self._stirred = asyncio.Event()
 
 
-@asynccontextmanager
-async def plugin_directory() -> AsyncIterator[Path]:
+@contextmanager
+def plugin_directory() -> Iterator[Path]:
     """Give a folder with a short path, as sockets need it."""
     path = Path(tempfile.mkdtemp(prefix="rb"))
     try:
@@ -230,7 +243,7 @@ async def plugin_directory() -> AsyncIterator[Path]:
 @asynccontextmanager
 async def kubelet() -> AsyncIterator[RegistrationServer]:
     """Give a running registration server in a folder of its own."""
-    async with plugin_directory() as directory:
+    with plugin_directory() as directory:
         server = RegistrationServer(directory)
         await server.start()
         try:

@@ -155,7 +155,7 @@ async def test_the_socket_is_private_and_gone_after_the_end() -> None:
 
 @in_loop
 async def test_a_plugin_waits_for_a_kubelet_that_is_not_there_yet() -> None:
-    async with plugin_directory() as directory:
+    with plugin_directory() as directory:
         node = RegistrationServer(directory)
         async with serve(directory) as server:
             assert (directory / "p.sock").is_socket()
@@ -229,7 +229,7 @@ async def test_a_refused_plugin_tries_again_and_says_why() -> None:
 
 @in_loop
 async def test_a_dead_kubelets_socket_does_not_stop_a_plugin() -> None:
-    async with plugin_directory() as directory:
+    with plugin_directory() as directory:
         with socket.socket(socket.AF_UNIX) as dead:
             dead.bind(str(directory / "kubelet.sock"))
         node = RegistrationServer(directory)
@@ -281,7 +281,7 @@ async def test_a_dead_plugins_socket_is_replaced() -> None:
 
 @in_loop
 async def test_paths_too_long_for_a_socket_are_refused_with_their_length() -> None:
-    async with plugin_directory() as directory:
+    with plugin_directory() as directory:
         place = Place(directory=directory, socket_name="p" * 108)
         with pytest.raises(ConfigError, match=r"bytes; at most 107 are possible"):
             await PluginServer(TwoDevices(), place).start()
@@ -289,7 +289,7 @@ async def test_paths_too_long_for_a_socket_are_refused_with_their_length() -> No
 
 @in_loop
 async def test_odd_characters_in_the_path_are_no_hindrance() -> None:
-    async with plugin_directory() as directory:
+    with plugin_directory() as directory:
         odd = directory / "a%41 ?#"
         odd.mkdir()
         async with serve(odd):
