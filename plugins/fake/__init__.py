@@ -1,0 +1,1 @@
+"""A plugin without hardware: as many devices as wanted, and answers that are always the same."""
