@@ -1,0 +1,1 @@
+"""A plugin that offers device nodes, or other files, by their paths."""
