@@ -50,6 +50,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "history": "simulator.cli.commands.history:history",
         "kubelet-versions": "simulator.cli.commands.kubelet_versions:kubelet_versions",
         "migrate": "simulator.cli.commands.migrate.command:migrate",
+        "plugin": "simulator.cli.commands.plugin.command:plugin",
         "replay": "simulator.cli.commands.replay:replay",
         "scenario": "simulator.cli.commands.scenario:scenario",
         "version": "simulator.cli.commands.version:version",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,11 +35,14 @@ EXAMPLES = sorted({example for command in ALL.values() for example in examples_o
 
 
 @pytest.fixture
-def _laboratory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _laboratory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    folder = Path(tempfile.mkdtemp(prefix="rb"))  # A short path, as sockets need it.
+    monkeypatch.chdir(folder)
     for name in [name for name in os.environ if name.startswith("REBIND_")]:
         monkeypatch.delenv(name)
-    furnish(tmp_path)
+    furnish(folder)
+    yield
+    shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("path", ALL)

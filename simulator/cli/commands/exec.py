@@ -9,10 +9,8 @@ import click
 from simulator import namespaces
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.examples import example
-from simulator.cli.failures import EnvironmentProblem
-from simulator.cli.node_folders import PLUGIN_FOLDER, nodes_in
+from simulator.cli.node_folders import node_folder
 from simulator.config import DEFAULT_ROOT_DIR
-from simulator.reports.text import named
 
 
 @click.command(
@@ -40,26 +38,4 @@ def exec_(*, node: str | None, root_dir: Path, command: tuple[str, ...]) -> None
     Exit codes: the command's; 3 where there is no such node or command, or where the kernel forbids
     user namespaces (the message says what may be done).
     """
-    namespaces.become(_folder(root_dir, node), command)
-
-
-def _folder(root: Path, node: str | None) -> Path:
-    """Return the node's folder.
-
-    Raises:
-        EnvironmentProblem: There is none, or there are several and none was named.
-    """
-    nodes = nodes_in(root)
-    if node is None and not nodes and (root / PLUGIN_FOLDER).is_dir():
-        return root
-    if node in nodes:
-        return root / node
-    if node is None and len(nodes) == 1:
-        return root / nodes[0]
-    if not nodes:
-        reason = f"there is no node in {root}; start one with `rebind serve --root-dir {root}`"
-    elif node is None:
-        reason = f"there are {len(nodes)} nodes in {root}; name one with --node: {named(nodes)}"
-    else:
-        reason = f"there is no node {node} in {root}; there: {named(nodes)}"
-    raise EnvironmentProblem(reason)
+    namespaces.become(node_folder(root_dir, node), command)

@@ -1,0 +1,1 @@
+"""`rebind plugin`: the device plugins that Rebind brings along."""
