@@ -9,12 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from simulator.core.behavior import Behavior
 from simulator.core.endpoints import PluginOptions
 from simulator.core.resources import ResourceName, is_extended_resource_name
 from simulator.errors import InvalidResourceNameError, UnsupportedVersionError
 
 DEVICE_PLUGIN_VERSION: Final = "v1beta1"
 """The one supported version of the device plugin API (S1.5)."""
+
+
+REGISTRATION_FAILED: Final = (
+    "device registration error: device plugin registration gRPC server failed and "
+    "no device plugins can register"
+)
+"""What the health check `device-plugin` says when plugins cannot register (S1.11)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +61,15 @@ def accept_registration(*, version: str, resource_name: str) -> ResourceName:
         message = f'the ResourceName "{resource_name}" is invalid'
         raise InvalidResourceNameError(message)
     return ResourceName(resource_name)
+
+
+def registration_health(behavior: Behavior, *, serving: bool, failed: bool) -> str:
+    """Return what is wrong with the registration server; empty when nothing is (S1.11).
+
+    Args:
+        behavior: Of the kubelet.
+        serving: Whether the server has started and goes on.
+        failed: Whether it has ended by itself.
+    """
+    missing = behavior.registration_health_needs_start and not serving
+    return REGISTRATION_FAILED if failed or missing else ""

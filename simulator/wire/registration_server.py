@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from simulator.core.behavior import Behavior
 from simulator.core.endpoints import PluginOptions
+from simulator.core.registration import registration_health
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol.services import REGISTER
 from simulator.wire.servers import ExhaustedError, ServerLimits, UnixServer
@@ -23,12 +25,6 @@ KUBELET_SOCKET_NAME: Final = "kubelet.sock"
 
 HEALTH_CHECK_NAME: Final = "device-plugin"
 """The health check that tells of this server (S1.11)."""
-
-REGISTRATION_FAILED: Final = (
-    "device registration error: device plugin registration gRPC server failed and "
-    "no device plugins can register"
-)
-"""What that check says when plugins cannot register (S1.11)."""
 
 REGISTRATIONS_MAX: Final = 256
 
@@ -74,15 +70,11 @@ class RegistrationServer:
         self._registrations_max = registrations_max
         self._under_way = 0
 
-    def health(self, *, needs_start: bool) -> str:
-        """Return what is wrong with the server; empty when nothing is (S1.11).
-
-        Args:
-            needs_start: `Behavior.registration_health_needs_start`: a server that has not started
-                is not healthy.
-        """
-        failed = self.server.has_failed or (needs_start and not self.server.is_serving)
-        return REGISTRATION_FAILED if failed else ""
+    def health(self, behavior: Behavior) -> str:
+        """Return what is wrong with the server; empty when nothing is (S1.11)."""
+        return registration_health(
+            behavior, serving=self.server.is_serving, failed=self.server.has_failed
+        )
 
     async def _answer(self, request: device_plugin.RegisterRequest) -> device_plugin.Empty:
         if self._under_way >= self._registrations_max:

@@ -1,6 +1,7 @@
 import pytest
 
-from simulator.core.registration import accept_registration
+from simulator.core.registration import accept_registration, registration_health
+from simulator.core.switches import behavior_for
 from simulator.errors import InvalidResourceNameError, UnsupportedVersionError
 
 
@@ -29,3 +30,26 @@ def test_a_name_that_is_no_extended_resource_is_refused(name: str) -> None:
         accept_registration(version="v1beta1", resource_name=name)
 
     assert str(refused.value) == f'the ResourceName "{name}" is invalid'
+
+
+@pytest.mark.parametrize(
+    ("version", "serving", "failed", "healthy"),
+    [
+        ("1.36.2", True, False, True),
+        ("1.36.2", False, True, False),
+        ("1.36.2", False, False, True),
+        ("1.32.10", False, False, False),
+        ("1.32.10", True, False, True),
+    ],
+)
+def test_the_registration_server_is_unhealthy_when_it_has_ended_or_until_it_has_begun(
+    version: str, *, serving: bool, failed: bool, healthy: bool
+) -> None:
+    """S1.11; 1.32.10 list: up to 1.35 the check fails before the start."""
+    text = (
+        "device registration error: device plugin registration gRPC server failed and no device "
+        "plugins can register"
+    )
+
+    found = registration_health(behavior_for(version), serving=serving, failed=failed)
+    assert found == ("" if healthy else text)

@@ -15,6 +15,7 @@ import pytest
 
 from simulator.core.endpoints import PluginOptions
 from simulator.core.registration import accept_registration
+from simulator.core.switches import behavior_for
 from simulator.errors import PluginCallError
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol.services import REGISTER
@@ -232,13 +233,13 @@ def test_the_health_check_fails_only_when_the_server_has_ended_by_itself(folder:
 
     async def story() -> None:
         registration = RegistrationServer(folder, accept)
-        assert registration.health(needs_start=False) == ""
-        assert registration.health(needs_start=True) == failed
+        assert registration.health(behavior_for("1.36.2")) == ""
+        assert registration.health(behavior_for("1.32.10")) == failed
         await registration.server.start()
-        assert registration.health(needs_start=True) == ""
+        assert registration.health(behavior_for("1.32.10")) == ""
         await registration.server.grpc_server.stop(None)
         await asyncio.sleep(0)
-        assert registration.health(needs_start=False) == failed
+        assert registration.health(behavior_for("1.36.2")) == failed
         await registration.server.stop()
 
     asyncio.run(story())

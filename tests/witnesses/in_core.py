@@ -24,6 +24,7 @@ from simulator.core.panics import KubeletPanic
 from simulator.core.plugin_registry import Announced, PluginRegistry, Register, SocketPath
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
 from simulator.core.records import EventEmitted
+from simulator.core.registration import registration_health
 from simulator.core.transitions import DeviceBinding
 from simulator.engine.actions import CreatePod, StartPlugin
 from simulator.engine.faults import Fault, FaultKind, Op
@@ -307,3 +308,8 @@ def watched_plugin_whose_registration_failed(behavior: Behavior) -> object:
             registry.registration_failed(operation)
         registry.end(operation, Instant(0), failed=True)
     return registry.reconcile(Instant(2 * SECOND))
+
+
+def health_before_the_registration_server_has_started(behavior: Behavior) -> object:
+    """S1.11, 1.32.10 list."""
+    return registration_health(behavior, serving=False, failed=False)

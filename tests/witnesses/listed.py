@@ -186,6 +186,7 @@ CORE: Final[dict[str, in_core.CoreWitness]] = {
     "extended_resource_reset": in_core.extended_resources_at_start,
     "unhealthy_devices_allocatable": in_core.allocatable_with_an_unhealthy_device,
     "watched_plugins_retried": in_core.watched_plugin_whose_registration_failed,
+    "registration_health_needs_start": (in_core.health_before_the_registration_server_has_started),
     "rejections_counted": in_core.counters_after_a_refused_pod,
     "pod_resources_versions": of_pod_resources.served,
     "pod_resources_releases": of_pod_resources.list_after_a_pod_has_ended,
