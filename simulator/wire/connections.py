@@ -98,11 +98,6 @@ class Connection:
         self._channel = channel
         self._closed = False
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether `close` was called."""
-        return self._closed
-
     async def call(
         self, method: Method[Request, Response], request: Request, within: Duration | None = None
     ) -> Response:

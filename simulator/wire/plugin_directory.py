@@ -113,7 +113,4 @@ def _is_removed(path: Path, *, emptied: bool) -> bool:
 
 
 def _is_inside(path: Path, directory: Path) -> bool:
-    try:
-        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))
-    except OSError:
-        return False
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(directory))

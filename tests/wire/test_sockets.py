@@ -8,6 +8,7 @@ import socket
 import stat
 from pathlib import Path
 
+import grpc.aio
 import pytest
 
 from simulator.core.instants import MILLISECOND, Duration
@@ -15,6 +16,7 @@ from simulator.errors import PluginTimeoutError, ServerError
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol import services
 from simulator.wire.connections import ConnectionSettings, dial
+from simulator.wire.listening import listen_at
 from simulator.wire.servers import ServerLimits, UnixServer
 from simulator.wire.sockets import Appearance, Occupant, make_room, occupant_of, require_room
 
@@ -187,6 +189,20 @@ def test_a_folder_that_is_not_there_is_told(folder: Path) -> None:
         await server.stop()
 
     asyncio.run(story())
+
+
+def test_what_has_come_to_the_place_meanwhile_is_left_there(folder: Path) -> None:
+    async def story() -> None:
+        server = grpc.aio.server()
+        with pytest.raises(ServerError, match=r"no socket can be made at .*/s.sock: it exists"):
+            await listen_at(server, folder / "s.sock", mode=0o600, appearance=Appearance.CREATED)
+
+    (folder / "s.sock").write_text("mine")
+
+    asyncio.run(story())
+
+    assert [path.name for path in folder.iterdir()] == ["s.sock"]
+    assert (folder / "s.sock").read_text() == "mine"
 
 
 def test_a_server_takes_no_more_connections_than_it_may(folder: Path) -> None:

@@ -47,6 +47,12 @@ def test_every_status_has_a_name_in_go() -> None:
     assert len(set(names)) == 17
 
 
+def test_a_call_that_was_given_up_is_canceled() -> None:
+    details = "Locally cancelled by application!"
+
+    assert told(grpc.StatusCode.CANCELLED, details).endswith("Canceled desc = context canceled")
+
+
 def test_a_message_that_the_other_side_found_too_large_keeps_its_text() -> None:
     text = "SERVER: Received message larger than max (200 vs. 100)"
 
