@@ -29,6 +29,7 @@ KINDS: Final[Mapping[str, str]] = MappingProxyType(
         "fake": "plugins.fake.kind:FAKE",
         "faulty": "plugins.faulty.kind:FAULTY",
         "files": "plugins.files.kind:FILES",
+        "nvml": "plugins.nvml.kind:NVML",
     }
 )
 """Kind to `module:attribute`; imported when it is used."""

@@ -4,31 +4,30 @@ The driver reports an error of a GPU as an XID. Many are the fault of an applica
 good as before, and the next container may have it. All others make the device unhealthy until the
 plugin is started anew, since NVML does not tell when a GPU is well again. A GPU that is lost is
 unhealthy as long as NVML says so.
-
-XIDs that are not fatal (`APPLICATION_XIDS`, an option of the plugin):
-
-| XID | what it says                                                        |
-|---|---|
-| 13  | graphics engine exception                                           |
-| 31  | GPU memory page fault: the application touched what it may not      |
-| 43  | GPU stopped processing: the application's own fault ended it        |
-| 45  | preemptive cleanup, after an application ended or an earlier error  |
-| 68  | video processor exception                                           |
-| 109 | context switch timeout                                              |
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 from plugins.nvml.gpus import MigDevice
 from plugins.nvml.resources import Unit
 from simulator.core.devices import HEALTHY, UNHEALTHY, Device
 
-APPLICATION_XIDS: Final = (13, 31, 43, 45, 68, 109)
-"""XIDs that leave the GPU usable."""
+APPLICATION_XIDS: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        13: "graphics engine exception",
+        31: "GPU memory page fault: an application touched what it may not",
+        43: "GPU stopped processing, by an application's own fault",
+        45: "preemptive cleanup, after an application ended or an earlier error",
+        68: "video processor exception",
+        109: "context switch timeout",
+    }
+)
+"""XIDs that leave a GPU usable, and what they say; which ones do is an option of the plugin."""
 
 
 @dataclass(frozen=True, slots=True)

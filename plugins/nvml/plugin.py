@@ -48,7 +48,7 @@ class NvmlOptions:
 
     naming: Naming = field(default_factory=Naming)
     answers: AnswerOptions = field(default_factory=AnswerOptions)
-    ignored_xids: tuple[int, ...] = APPLICATION_XIDS
+    ignored_xids: tuple[int, ...] = tuple(APPLICATION_XIDS)
     watches_health: bool = True
     prefers: bool = True
     host_root: Path = Path("/")

@@ -17,6 +17,7 @@ from simulator.cli.failures import CHECK_FAILED, FINE
 from simulator.cli.program import build_program
 from tests.cli.laboratory import furnish
 from tests.cli.running import rebind, rebind_process
+from tests.plugins.nvml.stub import give_gpus
 
 
 def commands(command: click.Command, context: click.Context) -> Iterator[tuple[str, click.Command]]:
@@ -80,6 +81,8 @@ def test_every_option_says_what_it_is_for(path: str) -> None:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_examples_of_the_help_work(example: str) -> None:
     program, *arguments = shlex.split(example)
+    if arguments[:3] == ["plugin", "run", "nvml"]:
+        give_gpus(Path.cwd())
     finished = (rebind_process if arguments[0] == "exec" else rebind)(*arguments)
     if "cannot be made private" in finished.stderr:
         pytest.skip(finished.stderr)
