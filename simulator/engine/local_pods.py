@@ -80,7 +80,7 @@ class LocalPods:
 
     Args:
         active: The active pods, as the device manager is told.
-        touch: Called when a pod comes to another stage.
+        touch: Called when a pod comes to another stage or is forgotten.
 
     Attributes:
         requested: What the active pods ask for together, by resource (node accounting).
@@ -111,6 +111,7 @@ class LocalPods:
     def drop(self, pod: LocalPod) -> None:
         """Forget a pod: it is not active any more (a force-deleted one, S6.5)."""
         self._pods.pop(pod.uid, None)
+        self._touch()
         self._leave(pod)
 
     def move(self, pod: LocalPod, stage: Stage) -> None:

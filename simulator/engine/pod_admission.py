@@ -102,6 +102,7 @@ class PodAdmission:
         local = self._queue.popleft()
         if local is None:
             self._facts.sources_ready = True
+            self._host.touch()
             self._batch_done()
             self._finish()
         else:

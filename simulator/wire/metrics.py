@@ -60,7 +60,7 @@ class KubeletMetrics(Collector):
         """Count what a record of the kubelet's node tells."""
         self.counts.take(record)
 
-    def registration_requested(self, resource: str) -> None:
+    def registered(self, resource: str) -> None:
         """A Register call has come in, whatever becomes of it (S1.12.1)."""
         self.counts.registration_requested(resource)
 

@@ -207,12 +207,14 @@ class PodResourcesServer:
         return allowed
 
     async def _list(self, version: str) -> bytes:
-        kept = self._lists.get(version)
-        if kept is not None and kept[0] == self._owner.revision():
+        kept, revision = self._lists.get(version), self._owner.revision()
+        if kept is not None and kept[0] == revision:
             return kept[1]
         entries = await self._owner.list_pods(version)
         encoded = self._encoders[version].encode(entries)
-        self._lists[version] = (self._owner.revision(), encoded)
+        if self._owner.revision() == revision:
+            self._lists[version] = (revision, encoded)
+        # Else something changed meanwhile, perhaps only since this call has freed devices.
         return encoded
 
     async def _allocatable(self, request: Message) -> bytes:

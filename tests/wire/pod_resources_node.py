@@ -42,6 +42,7 @@ class Owner:
         lists: How often List was asked for.
         requested, failed: Calls by version and method.
         now: What time it is for the limit.
+        meanwhile: Called once after the next List has been answered and before it is sent.
     """
 
     kubelet: Kubelet
@@ -50,13 +51,18 @@ class Owner:
     requested: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     now: Instant = Instant(0)
+    meanwhile: Callable[[], None] | None = None
 
     def revision(self) -> int:
         return self.changes
 
     async def list_pods(self, version: str) -> Sequence[PodResources]:
         self.lists += 1
-        return self.kubelet.list_pods(version)
+        found = self.kubelet.list_pods(version)
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
+        return found
 
     def allocatable(self) -> Sequence[ContainerDevices]:
         return self.kubelet.view.allocatable()

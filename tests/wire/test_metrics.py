@@ -50,8 +50,8 @@ def types(text: str) -> dict[str, str]:
 def used() -> KubeletMetrics:
     """Return metrics after one of everything."""
     metrics = metrics_of(TopologyPolicy.SINGLE_NUMA_NODE)
-    metrics.registration_requested(GPU)
-    metrics.registration_requested("nonsense")
+    metrics.registered(GPU)
+    metrics.registered("nonsense")
     metrics.allocate_answered(GPU, 0.3)
     for version, method in (("v1", "List"), ("v1", "GetAllocatableResources"), ("v1", "Get")):
         metrics.pod_resources_requested(version, method)

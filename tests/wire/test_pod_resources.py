@@ -400,6 +400,24 @@ def test_a_list_is_made_anew_only_after_a_change() -> None:
     asyncio.run(scenario())
 
 
+def test_a_list_is_not_kept_when_something_changes_before_it_is_sent() -> None:
+    async def scenario() -> None:
+        async with serving("1.36.2") as node:
+            node.kubelet.rig.plug(GPU, "g0")
+
+            def admit() -> None:
+                node.kubelet.admit(pod("p1", {GPU: 1}))
+                node.owner.changes += 1
+
+            node.owner.meanwhile = admit
+            assert ids(await node.list_pods()) == {}
+            for _ in range(2):
+                assert ids(await node.list_pods()) == {"name-p1": {"main": ["g0"]}}
+            assert node.owner.lists == 2
+
+    asyncio.run(scenario())
+
+
 def test_a_request_that_cannot_be_read_is_refused_and_not_counted() -> None:
     text = "grpc: error unmarshalling request: proto: cannot parse invalid wire-format data"
 
