@@ -34,6 +34,7 @@ class DevicePlugin(ABC):
         resource: The name that is registered; not checked, since that is the kubelet's business.
         wants: Which of the optional calls it wants, as it says when it registers (S1.12.6).
         sleep: How time passes for this plugin.
+        gone: Set when it is to be as if its process had died.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class DevicePlugin(ABC):
         self.resource = resource
         self.wants = wants
         self.sleep = sleep
+        self.gone = asyncio.Event()
         self._news = asyncio.Event()
 
     @abstractmethod

@@ -38,11 +38,11 @@ class Witness(Protocol):
         """A call has come in."""
         ...
 
-    def stream_opened(self) -> None:
-        """A kubelet watches the list."""
+    def stream_opened(self) -> int:
+        """A kubelet watches the list; returns what tells this stream from others."""
         ...
 
-    def stream_ended(self) -> None:
+    def stream_ended(self, stream: int) -> None:
         """A kubelet has stopped watching, or was left."""
         ...
 
@@ -107,7 +107,7 @@ class DevicePluginService:
 
     async def _list(self, _: device_plugin.Empty, context: _Context) -> AsyncGenerator[bytes, None]:
         self._witness.called(services.LIST_AND_WATCH.name)
-        self._witness.stream_opened()
+        stream = self._witness.stream_opened()
         try:
             async with aclosing(self._model.lists()) as lists:
                 async for devices in lists:
@@ -115,7 +115,7 @@ class DevicePluginService:
         except PluginError as error:
             await context.abort(grpc.StatusCode.UNKNOWN, str(error))
         finally:
-            self._witness.stream_ended()
+            self._witness.stream_ended(stream)
 
     async def _options(self, _: device_plugin.Empty) -> bytes:
         options = await self._model.options()

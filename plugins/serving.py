@@ -11,19 +11,16 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from types import TracebackType
 from typing import Self
 
-import grpc
-
 from plugins.conduct import Conduct, Pace, Place
+from plugins.endpoint import Endpoint
 from plugins.lookout import Lookout
 from plugins.model import DevicePlugin
 from plugins.registering import register
-from plugins.rpc import DevicePluginService, PluginRegistrationService
-from plugins.sockets import FileIdentity, identity_of, is_served, require_room, start_at
+from plugins.sockets import FileIdentity, identity_of, is_served, require_room
 from simulator.core.instants import Duration
 from simulator.errors import ConfigError
 from simulator.inotify import DirectoryChanges
@@ -67,11 +64,11 @@ class PluginServer:
         self.streams = 0
         self._conduct = conduct or Conduct()
         self._pace = pace or Pace()
-        self._server: grpc.aio.Server | None = None
-        self._own: FileIdentity | None = None
+        self._endpoint = Endpoint(model, place, version=self._conduct.version, witness=self)
         self._tasks: list[asyncio.Task[None]] = []
         self._lookout = Lookout(place.directory, look=self._pace.look, changes=changes)
-        self._watched = False
+        self._attempts = 0
+        self._was_left = False
 
     # Life
 
@@ -107,7 +104,9 @@ class PluginServer:
         await asyncio.gather(*tasks, return_exceptions=True)
         if tasks:
             await self.model.sleep(self._conduct.lingers)
-        await self._go()
+        if self._conduct.removes_socket:
+            self._endpoint.remove_socket()
+        await self._end()
         self._lookout.close()
 
     async def __aenter__(self) -> Self:
@@ -143,7 +142,7 @@ class PluginServer:
     @property
     def is_serving(self) -> bool:
         """Whether somebody answers at its socket."""
-        return self._server is not None
+        return self._endpoint.is_serving
 
     # What a kubelet does (`plugins.rpc.Witness`)
 
@@ -152,15 +151,16 @@ class PluginServer:
         self.calls[name] += 1
         self._lookout.stir()
 
-    def stream_opened(self) -> None:
-        """A kubelet watches the list."""
+    def stream_opened(self) -> int:
+        """A kubelet watches the list; returns the attempt to register that it came of."""
         self.streams += 1
-        self._watched = True
         self._lookout.stir()
+        return self._attempts
 
-    def stream_ended(self) -> None:
+    def stream_ended(self, stream: int) -> None:
         """A kubelet has stopped watching, or was left."""
         self.streams -= 1
+        self._was_left = self._was_left or stream == self._attempts
         self._lookout.stir()
 
     def notified(self, *, registered: bool, error: str) -> None:
@@ -169,35 +169,52 @@ class PluginServer:
 
     # The course of events
 
+    async def _open(self) -> None:
+        if self._conduct.serves:
+            await self._endpoint.open()
+
+    async def _end(self) -> None:
+        await self._endpoint.close()
+        self._lookout.stir()
+
     async def _leave(self) -> None:
+        """End before it is asked to, where that is its conduct."""
         if self._conduct.leaves_after is not None:
             await self.model.sleep(self._conduct.leaves_after)
-            self._tasks[0].cancel()
-            await self._go()
-
-    async def _go(self) -> None:
-        if self._conduct.removes_socket:
-            self._remove_socket()
-        await self._close()
+            self._endpoint.remove_socket()
+        else:
+            await self.model.gone.wait()
+        self._tasks[0].cancel()
+        await self._end()
 
     async def _live(self) -> None:
         await self.model.sleep(self._conduct.starts_after)
         if self._conduct.needs_kubelet and not self._has_kubelet():
             return
+        pause = self._pace.first_retry
         while True:
             try:
                 kubelet = await self._register_at_last()
             except TimeoutError:
                 return
+            was_short = await self._lookout.until(
+                partial(self._is_lost, kubelet), self._pace.last_retry
+            )
             await self._lookout.until(partial(self._is_lost, kubelet))
-            back = self._conduct.returns_after
-            if not self._conduct.keeps_server and not self._sockets_changed(kubelet):
-                await self._close()
-                await self._lookout.until(partial(self._sockets_changed, kubelet))
-            if back is None:
+            if self._conduct.returns_after is None:
                 return
-            if self._sockets_changed(kubelet):
-                await self.model.sleep(back)
+            changed = partial(self._sockets_changed, kubelet)
+            if not self._conduct.keeps_server and not changed():
+                await self._end()
+                await self._lookout.until(changed)
+            # What the kubelet hangs up on again and again, it is not to be asked without a pause.
+            pause = (
+                min(Duration(pause * 2), self._pace.last_retry)
+                if was_short
+                else (self._pace.first_retry)
+            )
+            if await self._lookout.until(changed, pause):
+                await self.model.sleep(self._conduct.returns_after)
 
     async def _register_at_last(self) -> FileIdentity | None:
         """Register, however often it takes; returns the kubelet's socket that was used.
@@ -222,10 +239,11 @@ class PluginServer:
     async def _try_to_register(self) -> bool:
         """Serve and register; a plugin that the kubelet finds by itself has done so by serving."""
         try:
-            if self.place.found_by_kubelet and self._watched:
-                self._remove_socket()  # A new one is what the kubelet notices (S1.31).
-            self._watched = False
+            if self.place.found_by_kubelet and self._was_left:
+                self._endpoint.remove_socket()  # A new one is what the kubelet notices (S1.31).
             await self._open()
+            self._attempts += 1
+            self._was_left = False
             if not self.place.found_by_kubelet:
                 self._judge(await self._register())
                 return not self.refusal
@@ -258,13 +276,11 @@ class PluginServer:
         return {"resourceName": self.model.resource, "endpoint": str(self.place.socket)}
 
     def _is_lost(self, kubelet: FileIdentity | None) -> bool:
-        left = self._watched and not self.streams
-        return self._sockets_changed(kubelet) or (
-            left and (self._conduct.minds_stream_end or not self._conduct.keeps_server)
-        )
+        minds = self._conduct.minds_stream_end or not self._conduct.keeps_server
+        return self._sockets_changed(kubelet) or (self._was_left and minds)
 
     def _sockets_changed(self, kubelet: FileIdentity | None) -> bool:
-        gone = self._conduct.serves and identity_of(self.place.socket) != self._own
+        gone = self._conduct.serves and not self._endpoint.is_in_place
         return gone or (not self.place.found_by_kubelet and self._is_renewed(kubelet))
 
     def _has_kubelet(self) -> bool:
@@ -272,34 +288,3 @@ class PluginServer:
 
     def _is_renewed(self, kubelet: FileIdentity | None) -> bool:
         return identity_of(self.place.kubelet_socket) not in (None, kubelet)
-
-    # The socket
-
-    async def _open(self) -> None:
-        """Serve the socket, if it is not served."""
-        in_place = self._own is not None and identity_of(self.place.socket) == self._own
-        if (in_place and self._server is not None) or not self._conduct.serves:
-            return
-        await self._close()
-        server = grpc.aio.server()
-        registration = PluginRegistrationService(self.model.resource, self._conduct.version, self)
-        service = DevicePluginService(self.model, self)
-        handlers = [service.handler()]
-        if self.place.found_by_kubelet:
-            handlers.append(registration.handler())
-        server.add_generic_rpc_handlers(handlers)
-        self._server = server  # Before it starts, so that it is stopped whatever comes between.
-        self._own = await start_at(server, self.place.socket, self.place.socket_mode)
-
-    async def _close(self) -> None:
-        if self._server is not None:
-            # To its end, also when this task is cancelled meanwhile.
-            await asyncio.shield(self._server.stop(None))
-        self._server = None
-        self._lookout.stir()
-
-    def _remove_socket(self) -> None:
-        if self._own is not None and identity_of(self.place.socket) == self._own:
-            with suppress(OSError):
-                self.place.socket.unlink()
-        self._own = None
