@@ -19,7 +19,7 @@ from typing import Any, Final, Self
 
 from plugins.conduct import Conduct, Pace, Place
 from plugins.model import DevicePlugin, Sleep, sleep_really
-from plugins.options import Chosen, Option, read_span, read_switch, read_text
+from plugins.options import Chosen, Option, pairs_of_words, read_span, read_switch, read_text
 from plugins.serving import PluginServer
 from simulator.errors import ConfigError
 from simulator.inotify import DirectoryChanges
@@ -206,6 +206,15 @@ def kind_of(name: str) -> Kind:
         reason = f"{KINDS[name]} is not a kind of plugins"
         raise TypeError(reason)
     return kind
+
+
+def pairs_of(name: str, words: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the options in the words of a command line, for `build_plugin`.
+
+    Raises:
+        ConfigError: There is no such kind, or a word is no option.
+    """
+    return pairs_of_words(name, kind_of(name).all_options, words)
 
 
 def build_plugin(name: str, pairs: Iterable[tuple[str, str]], setting: Setting) -> PluginGroup:

@@ -40,6 +40,38 @@ class Option(Generic[T]):
     is_flag: bool = False
 
 
+def pairs_of_words(
+    kind: str, options: Sequence[Option[Any]], words: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Read the words of a command line: `--count 4`, `--count=4`, `--pre-start`.
+
+    Args:
+        kind: The kind of plugin, for the messages.
+        options: What it takes.
+        words: What was written behind the kind.
+
+    Raises:
+        ConfigError: A word is no option, or an option has no value or one too many.
+    """
+    flags = {option.name for option in options if option.is_flag}
+    pairs: list[tuple[str, str]] = []
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.removeprefix("--").partition("=")
+        if not word.startswith("--") or not name:
+            reason = f"{kind} plugins take options such as --{options[0].name}, not {word!r}"
+            raise ConfigError(reason)
+        if name in flags:
+            pairs.append((name, value if equals else "true"))
+            continue
+        text = value if equals else next(rest, None)
+        if text is None:
+            reason = f"--{name} has no value"
+            raise ConfigError(reason)
+        pairs.append((name, text))
+    return pairs
+
+
 class Chosen:
     """The values of options.
 

@@ -12,7 +12,7 @@ from plugins.conduct import Pace
 from plugins.fake.inventory import DeviceLayout, IdStyle, NumaLayout
 from plugins.fake.plugin import FakePlugin, FakeSettings, Flaps
 from plugins.fake.preferences import Preference, preferred_devices
-from plugins.kinds import PluginGroup, Setting, build_plugin
+from plugins.kinds import PluginGroup, Setting, build_plugin, pairs_of
 from simulator.core.allocate_response import container_responses
 from simulator.core.calls import (
     AllocateCall,
@@ -330,6 +330,29 @@ def test_options_that_are_not_usable_are_refused_by_name(
         fake(Path("x"), *pairs)
 
     assert message in str(refused.value)
+
+
+def test_words_of_a_command_line_become_options() -> None:
+    words = ["--count", "4", "--pre-start", "--numa-nodes=2", "--unhealthy", "gpu-1"]
+
+    assert pairs_of("fake", words) == [
+        ("count", "4"), ("pre-start", "true"), ("numa-nodes", "2"), ("unhealthy", "gpu-1"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["4"], "fake plugins take options such as --resource-name, not '4'"),
+        (["--", "4"], "fake plugins take options such as --resource-name, not '--'"),
+        (["--count"], "--count has no value"),
+    ],
+)
+def test_words_that_are_no_options_are_refused(words: list[str], message: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        pairs_of("fake", words)
+
+    assert str(refused.value) == message
 
 
 def test_an_unknown_kind_is_refused_with_those_there_are() -> None:
