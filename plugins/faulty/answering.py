@@ -87,10 +87,8 @@ ANSWERING: Final = (
         name="dies-in-allocate",
         does="dies when it is asked to allocate, and leaves its socket behind",
         sources=("R26", "S3.12"),
-        fails=("allocate-one",),
-        make=one_instance(
-            DyingPlugin, conduct=lambda around: replace(around.conduct, keeps_server=False)
-        ),
+        fails=("stream-kept", "allocate-one"),
+        make=one_instance(DyingPlugin),
     ),
     Mode(
         name="vanishing-device",
@@ -101,10 +99,10 @@ ANSWERING: Final = (
     ),
     Mode(
         name="lost-device",
-        does="fails for a device that it calls healthy, whether asked to prefer or to allocate",
+        does="fails to allocate one of the devices that it calls healthy",
         sources=("R84",),
-        fails=("allocate-all", "preferred-allocation"),
-        make=one_instance(LostDevicePlugin, settings=_PREFERS),
+        fails=("allocate-all",),
+        make=one_instance(LostDevicePlugin),
     ),
     Mode(
         name="allocate-once",

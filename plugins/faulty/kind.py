@@ -37,9 +37,8 @@ COUNT: Final = Option(
 AFTER: Final = Option(
     name="after",
     read=read_span,
-    default="60s",
     metavar="DURATION",
-    help="The span of the modes that say so",
+    help="The span of the modes that say so; left out: 1s for two-instances, else 1m",
 )
 OPTIONS: Final[tuple[Option[Any], ...]] = (MODE, RESOURCE, COUNT, AFTER)
 
@@ -54,15 +53,17 @@ def _open(
             "`rebind plugin run faulty --help` lists them"
         )
         raise ConfigError(reason)
+    mode = MODES[name]
     resource = chosen.one(RESOURCE)
+    after = chosen.maybe(AFTER)
     around = Around(
         resource=resource,
         devices=DeviceLayout(count=chosen.one(COUNT)).devices(resource),
-        after=chosen.one(AFTER),
+        after=mode.after if after is None else after,
         conduct=conduct,
         sleep=setting.sleep,
     )
-    instances = MODES[name].make(around)
+    instances = mode.make(around)
     return nullcontext([Plan(model=each.model, conduct=each.conduct) for each in instances])
 
 

@@ -46,7 +46,7 @@ LISTING: Final = (
         name="list-fails",
         does="fails ListAndWatch at once",
         sources=("R18", "S2.6"),
-        fails=("first-list", "stream-broken"),
+        fails=("first-list",),
         make=one_instance(troubles=Troubles(fail_list="no driver"), conduct=stays_away),
     ),
     Mode(

@@ -11,7 +11,7 @@ from plugins.faulty.plugins import OddAnswerPlugin
 from plugins.model import Sleep
 from simulator.core.allocate_response import AllocateResponse
 from simulator.core.devices import Device
-from simulator.core.instants import Duration
+from simulator.core.instants import MINUTE, Duration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,7 @@ class Mode:
         sources: Rules (`S1.21`) and field reports (`R62`).
         fails: The checks of `rebind conform` that it fails; others pass or do not apply.
         make: Makes the instances.
+        after: The span that `--after` stands for when it is not given.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Mode:
     sources: tuple[str, ...]
     fails: tuple[str, ...]
     make: Callable[[Around], Sequence[Instance]] = field(repr=False)
+    after: Duration = MINUTE
 
 
 Devices = Callable[[Around], Sequence[Device]]

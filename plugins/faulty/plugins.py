@@ -51,17 +51,11 @@ class FloodingPlugin(FakePlugin):
 
 
 class DyingPlugin(FakePlugin):
-    """Dies of Allocate: the stream ends and the call is never answered."""
-
-    @override
-    async def lists(self) -> AsyncGenerator[Sequence[Device], None]:
-        self._died = asyncio.Event()
-        yield self.devices()
-        await self._died.wait()
+    """Dies when it is asked to allocate."""
 
     @override
     async def allocate(self, devices: tuple[DeviceId, ...]) -> AllocateResponse | None:
-        self._died.set()
+        self.gone.set()
         await asyncio.Event().wait()
         return None
 
@@ -95,21 +89,11 @@ class LostDevicePlugin(FakePlugin):
 
     @override
     async def allocate(self, devices: tuple[DeviceId, ...]) -> AllocateResponse | None:
-        self._refuse(devices)
-        return await super().allocate(devices)
-
-    @override
-    async def prefer(
-        self, available: tuple[DeviceId, ...], must_include: tuple[DeviceId, ...], size: int
-    ) -> tuple[DeviceId, ...]:
-        self._refuse(available)
-        return await super().prefer(available, must_include, size)
-
-    def _refuse(self, devices: Sequence[DeviceId]) -> None:
         lost = self.devices()[-1].id
         if lost in devices:
             reason = f"{lost} is lost"
             raise PluginCallError(reason)
+        return await super().allocate(devices)
 
 
 class FewPlugin(FakePlugin):

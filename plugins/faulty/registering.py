@@ -30,7 +30,7 @@ REGISTERING: Final = (
         name="late",
         does="makes its socket and registers only after --after",
         sources=("R28", "R16", "S5.4"),
-        fails=("early-start", "register"),
+        fails=("register",),
         make=one_instance(
             conduct=lambda around: replace(around.conduct, starts_after=around.after)
         ),
@@ -46,21 +46,21 @@ REGISTERING: Final = (
         name="no-socket",
         does="registers without serving a socket",
         sources=("S1.13",),
-        fails=("early-start", "register-accepted", "options"),
+        fails=("register-accepted",),
         make=one_instance(conduct=lambda around: replace(around.conduct, serves=False)),
     ),
     Mode(
         name="wrong-version",
         does="registers with the API version v1alpha",
         sources=("S1.5", "S1.12", "S1.7"),
-        fails=("early-start", "register-accepted"),
+        fails=("register-accepted",),
         make=one_instance(conduct=lambda around: replace(around.conduct, version="v1alpha")),
     ),
     Mode(
         name="bad-name",
         does="registers a name without a domain",
         sources=("S1.15",),
-        fails=("early-start", "register-accepted"),
+        fails=("register-accepted",),
         make=lambda around: one_instance()(
             replace(around, resource=around.resource.rpartition("/")[2] or "gpu")
         ),
@@ -82,26 +82,27 @@ REGISTERING: Final = (
         sources=("R21", "R122", "S1.22", "S1.23"),
         fails=("one-instance",),
         make=_two_instances,
+        after=SECOND,
     ),
     Mode(
         name="hanging-options",
         does="never answers GetDevicePluginOptions",
         sources=("S1.13",),
-        fails=("early-start", "options"),
+        fails=("options",),
         make=one_instance(troubles=hanging(services.GET_DEVICE_PLUGIN_OPTIONS.name)),
     ),
     Mode(
         name="failing-options",
         does="answers GetDevicePluginOptions with an error",
         sources=("S1.12",),
-        fails=("early-start", "options"),
+        fails=("options",),
         make=one_instance(troubles=Troubles(fail_options="not now")),
     ),
     Mode(
         name="stream-ends",
         does="ends the stream after its first list and does not come back",
         sources=("R17", "R18", "S1.22"),
-        fails=("stream-kept", "stream-broken"),
+        fails=("stream-kept",),
         make=one_instance(EndingPlugin, conduct=stays_away),
     ),
     Mode(
@@ -127,12 +128,10 @@ REGISTERING: Final = (
     ),
     Mode(
         name="impatient",
-        does="gives up when the kubelet is away for more than half a second",
+        does="gives up when the kubelet is away for more than a second",
         sources=("S1.10",),
         fails=("slow-kubelet",),
-        make=one_instance(
-            conduct=lambda around: replace(around.conduct, patience=Duration(SECOND // 2))
-        ),
+        make=one_instance(conduct=lambda around: replace(around.conduct, patience=SECOND)),
     ),
     Mode(
         name="leaves-socket",
