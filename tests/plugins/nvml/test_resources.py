@@ -46,10 +46,18 @@ def test_only_the_resources_that_are_asked_for_are_offered() -> None:
     assert offered(*MIXED, naming=naming) == {"nvidia.com/mig-3g.20gb": ["MIG-12"]}
 
 
-def test_extras_of_a_profile_are_a_part_of_the_name() -> None:
-    assert list(
-        offered(mig_gpu(0, "1g.5gb+me"), naming=Naming(mig_strategy=MigStrategy.MIXED))
-    ) == ["nvidia.com/mig-1g.5gb.me"]
+@pytest.mark.parametrize(
+    ("profile", "name"),
+    [
+        ("1g.5gb+me", "1g.5gb.me"),
+        ("1g.24gb+gfx,me", "1g.24gb.gfx.me"),
+        ("1g.24gb-me", "1g.24gb-me"),
+    ],
+)
+def test_extras_of_a_profile_are_a_part_of_the_name(profile: str, name: str) -> None:
+    naming = Naming(mig_strategy=MigStrategy.MIXED)
+
+    assert list(offered(mig_gpu(0, profile), naming=naming)) == [f"nvidia.com/mig-{name}"]
 
 
 def test_single_offers_the_mig_devices_as_gpus() -> None:
@@ -171,6 +179,7 @@ H200 = 143_771 * 1024**2
         (1, 1, 5_952, A30, "1g.6gb"),
         (1, 1, 16_896, H200, "1g.18gb"),
         (4, 4, 71_424, H200, "4g.71gb"),
+        (1, 1, 33_280, H200, "1g.35gb"),
     ],
 )
 def test_the_size_makes_the_profile_that_nvidia_documents(
