@@ -9,6 +9,7 @@ known by the name it was built with (`-soname`), to everyone who asks for that n
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -49,6 +50,12 @@ def preload(library: Path) -> None:
     ctypes.CDLL(str(library))
 
 
+def searched_first(folder: Path) -> Mapping[str, str]:
+    """What makes a process look for libraries in a folder, before it does elsewhere."""
+    folders = [str(folder), os.environ.get("LD_LIBRARY_PATH", "")]
+    return {"LD_LIBRARY_PATH": os.pathsep.join(filter(None, folders))}
+
+
 @dataclass(frozen=True)
 class Stub:
     """A machine of the stub: what it looks like and what happens on it.
@@ -76,10 +83,7 @@ class Stub:
     @property
     def environment(self) -> Mapping[str, str]:
         """What lets a process of its own find the stub."""
-        return {
-            "LD_LIBRARY_PATH": str(self.library.parent),
-            STATE_VARIABLE: str(self.state),
-        }
+        return {**searched_first(self.library.parent), STATE_VARIABLE: str(self.state)}
 
 
 def gpu(index: int) -> str:

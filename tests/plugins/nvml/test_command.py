@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.plugins.kubelet import in_loop, kubelet
-from tests.plugins.nvml.stub import LIBRARY, Stub, gpu
+from tests.plugins.nvml.stub import LIBRARY, Stub, gpu, searched_first
 
 ROOT = Path(__file__).parents[3]
 
@@ -55,7 +55,7 @@ async def test_the_plugin_tells_a_kubelet_of_gpus_until_it_is_told_to_end(stub: 
 def test_without_the_library_one_line_says_so_and_the_exit_code_is_3(tmp_path: Path) -> None:
     """The file stands in the way of a real library, should this machine have one."""
     (tmp_path / LIBRARY).write_text("no library", encoding="ascii")
-    environment = {"LD_LIBRARY_PATH": str(tmp_path)}
+    environment = searched_first(tmp_path)
 
     with start("--socket-dir", str(tmp_path), environment=environment) as process:
         stdout, stderr = process.communicate(timeout=20)
