@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from simulator.core.pods import PodUid
@@ -13,35 +14,31 @@ from simulator.engine.timeline import Timeline
 
 
 class PodFactory:
-    """Creates pods in the API; uids depend on seed, name and ordinal alone."""
+    """Creates pods in the API; uids depend on seed, name and ordinal alone.
+
+    Attributes:
+        new_uid: Returns the uid of a new pod of a name, in place of those; None for those.
+    """
 
     def __init__(self, timeline: Timeline, api: ApiServer, streams: RandomStreams) -> None:
+        self.new_uid: Callable[[str], PodUid] | None = None
         self._timeline = timeline
         self._api = api
         self._streams = streams
         self._made: dict[str, int] = {}
 
-    def create(
-        self, spec: PodSpec, *, name: str, node: NodeName | None, uid: PodUid | None = None
-    ) -> ApiPod:
-        """Create a pod called `name`, bound to `node` or left to the scheduler.
-
-        Args:
-            spec: What it is made from.
-            name: Its name.
-            node: Where it is bound.
-            uid: Its uid; None for one that follows from the seed.
-        """
-        made = self._made[name] = self._made.get(name, 0) + 1
-        pod = replace(
-            spec.pod,
-            uid=uid or PodUid(uuid_text(self._streams.number(f"pod/{name}/{made}"))),
-            name=name,
-            created=self._timeline.now(),
-        )
+    def create(self, spec: PodSpec, *, name: str, node: NodeName | None) -> ApiPod:
+        """Create a pod called `name`, bound to `node` or left to the scheduler."""
+        pod = replace(spec.pod, uid=self._uid(name), name=name, created=self._timeline.now())
         api_pod = ApiPod(spec, pod, node)
         self._api.create(api_pod)
         return api_pod
+
+    def _uid(self, name: str) -> PodUid:
+        if self.new_uid is not None:
+            return self.new_uid(name)
+        made = self._made[name] = self._made.get(name, 0) + 1
+        return PodUid(uuid_text(self._streams.number(f"pod/{name}/{made}")))
 
 
 def uuid_text(number: int) -> str:
