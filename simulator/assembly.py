@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 from simulator.core.transitions import NodeName
 from simulator.engine.cluster import Keeping
 from simulator.engine.faults import Fault
+from simulator.engine.node_phase import keeps_database
 from simulator.engine.simulation import Simulation
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.world import Watching
-from simulator.ports import Durability, Store
+from simulator.live.settings import LiveSettings
+from simulator.ports import Durability, Store, StoreReader
+from simulator.protocol.control_services import INFO
+from simulator.protocol.rebind_control_pb2 import InfoRequest
+from simulator.server.reading import RemoteReader
+from simulator.server.serving import Server, Serving, claim_root
+from simulator.wire.control_client import ControlClient, connected
+from simulator.wire.control_socket import is_served
 from store import maintenance
 from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
@@ -96,3 +107,47 @@ def store_to_try(url: str) -> Iterator[Store]:
     """
     with maintenance.copy_in_memory(url) as store:
         yield store
+
+
+@contextmanager
+def server_at(socket: Path) -> Iterator[ControlClient | None]:
+    """Connect to the server on a socket; None when nobody listens there."""
+    if not is_served(socket):
+        yield None
+        return
+    with connected(socket) as client:
+        yield client
+
+
+def server_reader(client: ControlClient) -> tuple[StoreReader, str]:
+    """Return what a server's store can be asked, and where its answers come from."""
+    return RemoteReader(client), client.call(INFO, InfoRequest()).source
+
+
+@asynccontextmanager
+async def served(run: SimulationSpec, settings: LiveSettings, *, db: str) -> AsyncIterator[Server]:
+    """Run a server: its nodes, their sockets, and its control interface.
+
+    Args:
+        run: The choices of all nodes.
+        settings: Where their files are, and how their sockets behave.
+        db: The database, if the persistence keeps its state there.
+
+    Raises:
+        RebindError: It cannot be started.
+        OSError: As above.
+    """
+    with ExitStack() as stack:
+        stack.callback(claim_root(run, settings).give_up)
+        serving = Serving(run=run, settings=settings)
+        if keeps_database(run):
+            store = stack.enter_context(opened_store(db, durability=run.durability))
+            serving = replace(serving, store=store, db=db)
+            if outlives_its_process(db):
+                serving = replace(serving, reader=partial(opened_store, db, read_only=True))
+        server = Server(serving)
+        await server.start()
+        try:
+            yield server
+        finally:
+            await server.stop()

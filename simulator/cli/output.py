@@ -93,28 +93,34 @@ class OutputOptions:
 
 
 def output_options(
-    *formats: str, default: str = "table"
+    *formats: str, default: str = "table", tabular: bool = True
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add `-o`, `--no-headers` and `--sort-by` to a command, which gets them as `output`.
 
     Args:
         formats: The formats that the command offers; all of `FORMATS` when none is named.
         default: The format without `-o`.
+        tabular: Whether tables are among them, so that `--no-headers` and `--sort-by` have a sense.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def with_output(
-            *args: object, output: str, no_headers: bool, sort_by: str | None, **options: object
+            *args: object,
+            output: str,
+            no_headers: bool = False,
+            sort_by: str | None = None,
+            **options: object,
         ) -> None:
             chosen = OutputOptions(format=output, headers=not no_headers, sort_by=sort_by)
             command(*args, output=chosen, **options)
 
         choice = click.Choice(formats or FORMATS)
-        click.option("--sort-by", metavar="HEADER", help="Sort by this column.")(with_output)
-        click.option("--no-headers", is_flag=True, help="Leave the line of headers out.")(
-            with_output
-        )
+        if tabular:
+            click.option("--sort-by", metavar="HEADER", help="Sort by this column.")(with_output)
+            click.option("--no-headers", is_flag=True, help="Leave the line of headers out.")(
+                with_output
+            )
         click.option(
             "-o",
             "--output",
@@ -145,17 +151,26 @@ def emit(table: Table[T], rows: Sequence[T], output: OutputOptions) -> None:
     if output.format == "name":
         lines = [printable(table.name(row)) for row in rows]
     else:
-        columns = _shown(table, rows) if output.format == "table" else table.columns
-        grid: list[list[str | int | float]] = []
-        if output.headers:
-            grid.append([column.header for column in columns])
-        grid += [[column.value(row) for column in columns] for row in rows]
-        lines = _csv_lines(grid) if output.format == "csv" else _align(grid)
+        columns = shown_columns(table, rows, wide=output.format != "table")
+        cells = grid(columns, rows, headers=output.headers)
+        lines = _csv_lines(cells) if output.format == "csv" else aligned(cells)[0]
     click.echo("\n".join(lines))
 
 
-def _shown(table: Table[T], rows: Sequence[T]) -> list[Column[T]]:
-    """Return the columns of `-o table`."""
+def grid(
+    columns: Sequence[Column[T]], rows: Sequence[T], *, headers: bool
+) -> list[list[str | int | float]]:
+    """Return the cells of rows, below their headers if those are wanted."""
+    cells: list[list[str | int | float]] = []
+    if headers:
+        cells.append([column.header for column in columns])
+    return cells + [[column.value(row) for column in columns] for row in rows]
+
+
+def shown_columns(table: Table[T], rows: Sequence[T], *, wide: bool) -> Sequence[Column[T]]:
+    """Return the columns that are shown, all if `wide`."""
+    if wide:
+        return table.columns
     short = [replace(column, value=column.short or column.value) for column in table.columns]
     return [
         column
@@ -167,7 +182,11 @@ def _shown(table: Table[T], rows: Sequence[T]) -> list[Column[T]]:
 
 def emit_document(kind: str, body: Mapping[str, JsonValue], output: OutputOptions) -> None:
     """Write one document of the given kind to stdout, as `yaml` if asked for, else as `json`."""
-    document = {"apiVersion": API_VERSION, "kind": kind, **body}
+    emit_plain({"apiVersion": API_VERSION, "kind": kind, **body}, output)
+
+
+def emit_plain(document: Mapping[str, JsonValue], output: OutputOptions) -> None:
+    """Write a document as it is to stdout, as `yaml` if asked for, else as `json`."""
     if output.format == "yaml":
         plain = json.loads(json.dumps(document))
         click.echo(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), nl=False)
@@ -192,11 +211,25 @@ def _sorted(table: Table[T], rows: Sequence[T], sort_by: str | None) -> Sequence
     )
 
 
-def _align(lines: Sequence[Sequence[str | int | float]]) -> list[str]:
-    """Return the cells in columns; on a terminal, cells fold where the columns are too wide."""
+def aligned(
+    lines: Sequence[Sequence[str | int | float]], least: Sequence[int] = (), *, indent: int = 0
+) -> tuple[list[str], list[int]]:
+    """Return the cells in columns; on a terminal, cells fold where the columns are too wide.
+
+    Args:
+        lines: The cells.
+        least: Widths that the columns have at least, as those of lines before.
+        indent: Spaces before every line.
+
+    Returns:
+        The lines, and the widths of the columns.
+    """
     texts = [[printable(str(cell)) or "<none>" for cell in line] for line in lines]
-    widths = _widths([max(map(cell_len, column)) for column in zip(*texts, strict=True)])
-    aligned = []
+    wanted = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
+    if least:
+        wanted = [max(pair) for pair in zip(wanted, least, strict=True)]
+    widths = _widths(wanted, indent)
+    found = []
     for line in texts:
         folded = [_folded(cell, width) for cell, width in zip(line, widths, strict=True)]
         for parts in zip_longest(*folded, fillvalue=""):
@@ -204,11 +237,11 @@ def _align(lines: Sequence[Sequence[str | int | float]]) -> list[str]:
                 part + " " * (width - cell_len(part))
                 for part, width in zip(parts, widths, strict=True)
             ]
-            aligned.append(_GAP.join(padded).rstrip())
-    return aligned
+            found.append(f"{' ' * indent}{_GAP.join(padded)}".rstrip())
+    return found, widths
 
 
-def _widths(wanted: Sequence[int]) -> list[int]:
+def _widths(wanted: Sequence[int], indent: int) -> list[int]:
     """Return the widths of columns: on a terminal the last gives way, then the widest ones.
 
     What goes to no terminal keeps its lines whole, since programs read them.
@@ -216,7 +249,7 @@ def _widths(wanted: Sequence[int]) -> list[int]:
     widths = list(wanted)
     if not sys.stdout.isatty():
         return widths
-    room = terminal.width() - len(_GAP) * (len(widths) - 1)
+    room = terminal.width() - indent - len(_GAP) * (len(widths) - 1)
     if room - sum(widths[:-1]) >= _FOLDED_MIN:
         widths[-1] = min(widths[-1], room - sum(widths[:-1]))
     while sum(widths) > room and max(widths) > _FOLDED_MIN:

@@ -36,13 +36,17 @@ from simulator.config import API_VERSION
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "apply": "simulator.cli.commands.apply:apply",
         "bench": "simulator.cli.commands.bench:bench",
         "checkpoint": "simulator.cli.commands.checkpoint.command:checkpoint",
         "compare-versions": "simulator.cli.commands.compare_versions:compare_versions",
         "completion": "simulator.cli.commands.completion:completion",
         "db": "simulator.cli.commands.db:db",
+        "delete": "simulator.cli.commands.delete:delete",
+        "describe": "simulator.cli.commands.describe.command:describe",
         "diagnose": "simulator.cli.commands.diagnose.command:diagnose",
         "doctor": "simulator.cli.commands.doctor.command:doctor",
+        "events": "simulator.cli.commands.events:events",
         "exec": "simulator.cli.commands.exec:exec_",
         "explain": "simulator.cli.commands.explain:explain",
         "explore": "simulator.cli.commands.explore.command:explore",
@@ -51,8 +55,11 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "kubelet-versions": "simulator.cli.commands.kubelet_versions:kubelet_versions",
         "migrate": "simulator.cli.commands.migrate.command:migrate",
         "plugin": "simulator.cli.commands.plugin.command:plugin",
+        "reboot": "simulator.cli.commands.reboot:reboot",
         "replay": "simulator.cli.commands.replay:replay",
+        "restart": "simulator.cli.commands.restart:restart",
         "scenario": "simulator.cli.commands.scenario:scenario",
+        "serve": "simulator.cli.commands.serve.command:serve",
         "version": "simulator.cli.commands.version:version",
         "who-holds": "simulator.cli.commands.who_holds:who_holds",
     }
@@ -83,10 +90,10 @@ class _Program(click.Group):
         if not isinstance(command, click.Command):
             reason = f"{COMMANDS[cmd_name]} is not a click command"
             raise TypeError(reason)
-        return _adopt(command, settings_of(ctx).configured)
+        return adopt(command, settings_of(ctx).configured)
 
 
-def _adopt(command: click.Command, configured: Mapping[str, str]) -> click.Command:
+def adopt(command: click.Command, configured: Mapping[str, str]) -> click.Command:
     """Let a command and its sub-commands see environment, configuration and the log flags."""
     command.context_settings["default_map"] = {
         setting.replace("-", "_"): value for setting, value in configured.items()
@@ -96,7 +103,7 @@ def _adopt(command: click.Command, configured: Mapping[str, str]) -> click.Comma
     _read_environment(command)
     if isinstance(command, click.Group):
         for child in command.commands.values():
-            _adopt(child, configured)
+            adopt(child, configured)
     return command
 
 

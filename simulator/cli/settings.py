@@ -33,6 +33,7 @@ SETTINGS: Final = (
     *LOG_SETTINGS,
     "db",
     "durability",
+    "http",
     "kubelet-version",
     "max-size",
     "no-headers",
@@ -42,6 +43,7 @@ SETTINGS: Final = (
     "readmission",
     "root-dir",
     "seed",
+    "server",
 )
 DEFAULT_FILE: Final = Path("rebind.yaml")
 KIND: Final = "Configuration"

@@ -123,9 +123,13 @@ def _object(path: Path, pods: list[ManifestPod]) -> Applied:
     namespace = str(given.get("namespace") or "default")
     key = ObjectKey(_RESOURCES[str(root["kind"])], namespace, str(given.get("name")))
     templates = tuple(_template(pod, namespace) for pod in pods)
-    shown = {part: value for part, value in root.items() if part != "status"}
-    content = json.dumps(shown, sort_keys=True)
-    return Applied(key, templates, content, document, path)
+    return Applied(key, templates, content_of(root), document, path)
+
+
+def content_of(manifest: Mapping[str, Plain]) -> str:
+    """Return what a manifest wants, in a form in which two that want the same are equal."""
+    wanted = {part: value for part, value in manifest.items() if part != "status"}
+    return json.dumps(wanted, sort_keys=True)
 
 
 def _template(pod: ManifestPod, namespace: str) -> Template:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from simulator.core.resources import ResourceName
@@ -94,31 +95,41 @@ def resource_lines(node: Node) -> list[dict[str, Json]]:
     ]
 
 
-def plugin_documents(
-    node: Node, running: Mapping[str, tuple[ResourceName, str]]
-) -> list[dict[str, Json]]:
-    """Return the plugins of a node: its resources' endpoints, and those that the server runs.
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """A plugin that the server runs, or has run."""
+
+    kind: str
+    resources: tuple[ResourceName, ...]
+    runs: bool
+
+
+def plugin_documents(node: Node, built_in: Mapping[str, BuiltIn]) -> list[dict[str, Json]]:
+    """Return the plugins of a node: those of the server, and all others that are registered.
 
     Args:
         node: The node.
-        running: Name of each built-in plugin to its resource and kind.
+        built_in: The server's, by name.
     """
     lines = {str(line["resourceName"]): line for line in resource_lines(node)}
     documents = []
-    named = {resource: (name, kind) for name, (resource, kind) in running.items()}
-    for resource in sorted({*lines, *named}):
-        name, kind = named.get(ResourceName(resource), ("", "external"))
-        line = lines.get(resource, {})
-        documents.append(_plugin(node.name, resource, name, kind, line))
+    for name, plugin in built_in.items():
+        for resource in plugin.resources:
+            line = lines.pop(resource, {})
+            documents.append(_plugin(node.name, resource, name, plugin.kind, line))
+            if not plugin.runs:
+                documents[-1]["status"] = {"state": "Stopped"}
+    for other, line in lines.items():
+        documents.append(_plugin(node.name, other, other, "external", line))
     return documents
 
 
 def _plugin(
-    node: NodeName, resource: str, name: str, kind: str, line: Mapping[str, Json]
+    node: NodeName, resource: str, name: str, kind: str, line: Mapping[str, Json], /
 ) -> dict[str, Json]:
     return {
         "kind": "Plugin",
-        "metadata": {"name": name or resource},
+        "metadata": {"name": name},
         "spec": {"nodeName": node, "resourceName": resource, "kind": kind},
         "status": {
             "state": line.get("endpoint", "NotRegistered"),

@@ -22,7 +22,6 @@ from simulator.core.records import (
     ResourceExpired,
     Stamped,
 )
-from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiPod
 from simulator.engine.world import World
@@ -30,15 +29,15 @@ from simulator.errors import ConfigError
 from simulator.reports.documents import Json
 from simulator.server.event_log import EventLog, LoggedEvent
 from simulator.server.feed import Feed
-from simulator.server.node_objects import node_document, plugin_documents
+from simulator.server.node_objects import BuiltIn, node_document, plugin_documents
 from simulator.server.pod_objects import PodObjects
 from simulator.server.pods import Pods
 
 KINDS: Final = ("pods", "nodes", "events", "plugins")
 
 Document = dict[str, Json]
-RunningPlugins = Callable[[NodeName], Mapping[str, tuple[ResourceName, str]]]
-"""Returns name, resource and kind of the built-in plugins that the server runs on a node."""
+BuiltInPlugins = Callable[[NodeName], Mapping[str, BuiltIn]]
+"""Returns the built-in plugins of a node by name."""
 
 _OF_NODES: Final = (
     DevicesAllocated,
@@ -123,7 +122,7 @@ class Objects:
         world: The world.
         pods: Its pods.
         persistence: What its nodes keep their state in.
-        running: The built-in plugins that the server runs.
+        built_in: The plugins that the server runs.
 
     Attributes:
         feed: What watchers are told.
@@ -131,18 +130,20 @@ class Objects:
     """
 
     def __init__(
-        self, world: World, pods: Pods, *, persistence: str, running: RunningPlugins
+        self, world: World, pods: Pods, *, persistence: str, built_in: BuiltInPlugins
     ) -> None:
         self.feed: Feed[Seen] = Feed()
         self.events = EventLog(pods.identify)
         self._world = world
         self._pods = pods
         self._persistence = persistence
-        self._running = running
+        self._built_in = built_in
         self._pod_objects = PodObjects()
         self._version = 0
         self._versions: dict[str, int] = {}
         self._shown: dict[tuple[str, str], Document] = {}
+        for stamped in world.records:
+            self.events.note(stamped)
         world.api.watch_pods(self._pod_changed)
         world.watch_records(self._recorded)
 
@@ -195,7 +196,7 @@ class Objects:
         return Seen("nodes", name, "", name, {"kubernetes.io/hostname": name}, document)
 
     def _seen_plugins(self, name: NodeName) -> Iterable[Seen]:
-        for document in plugin_documents(self._world.nodes[name], self._running(name)):
+        for document in plugin_documents(self._world.nodes[name], self._built_in(name)):
             metadata = document["metadata"]
             called = metadata["name"] if isinstance(metadata, dict) else ""
             yield Seen("plugins", str(called), "", name, {}, document)

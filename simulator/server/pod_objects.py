@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from scenarios.files.documents import Plain
+from simulator.core.devices import device_ids
 from simulator.core.instants import Instant, after
 from simulator.core.pods import Container, ContainerKind, PodUid
 from simulator.core.resource_health import AllocatedResourcesStatus
@@ -82,6 +83,8 @@ class PodObjects:
                 status[key] = text
         if pod.node is not None:
             status["startTime"] = timestamp(pod.pod.created)
+        if node is not None:
+            status["devices"] = _devices(pod, node)
         if node is not None and pod.uid in node.runtime.pods():
             sight = _Sight(pod, node, _images(manifest), self._device_health(pod, node))
             for key, containers in (
@@ -100,6 +103,19 @@ class PodObjects:
         if kubelet is not None and kubelet.serving:
             self._health[pod.uid] = kubelet.manager.resource_health(pod.pod)
         return self._health.get(pod.uid, {})
+
+
+def _devices(pod: ApiPod, node: Node) -> dict[str, Json]:
+    """Return the ids that the node's kubelet has on record for a pod, by resource.
+
+    No part of the API, where only PodResources says so; nothing while the kubelet is down.
+    """
+    kubelet = node.kubelet
+    ids: dict[str, set[str]] = {}
+    if kubelet is not None and kubelet.serving:
+        for binding in kubelet.manager.bindings_of(pod.uid):
+            ids.setdefault(binding.resource, set()).update(device_ids(binding.devices))
+    return {resource: sorted(of_resource) for resource, of_resource in sorted(ids.items())}
 
 
 @dataclass(frozen=True, slots=True)

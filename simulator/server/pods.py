@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,36 +16,65 @@ from simulator.engine.api import ApiPod
 from simulator.engine.spec import Controller
 from simulator.engine.world import World
 from simulator.errors import ObjectConflictError, ObjectNotFoundError
-from simulator.server.manifests import Applied, ObjectKey, Template, with_grace
+from simulator.server.journal import Journal, Kept, KeptWorkload
+from simulator.server.manifests import Applied, ObjectKey, Template, content_of, with_grace
 
 _POD: Final = "pod"
 _NAMES_SHOWN_MAX: Final = 10
 
-NewUid = Callable[[], PodUid]
 
-
-def random_uid() -> PodUid:
+def random_uid(_: str) -> PodUid:
     """Return a uid that no other pod has had, in this server or an earlier one."""
     return PodUid(str(uuid.uuid4()))
 
 
 class Pods:
-    """Pods and workloads.
+    """Pods and workloads; their uids are new ones in every server.
 
     Args:
         world: Where they live.
-        new_uid: Makes the uid of a pod.
     """
 
-    def __init__(self, world: World, new_uid: NewUid = random_uid) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
-        self._new_uid = new_uid
+        world.factory.new_uid = random_uid
         self._contents: dict[ObjectKey, str] = {}
         self._workloads: dict[ObjectKey, tuple[str, ...]] = {}
         self._manifests: dict[tuple[str, str], Mapping[str, Plain]] = {}
         self._identities: dict[PodUid, PodIdentity] = {}
         self._deleted_at: dict[PodUid, Instant] = {}
+        self._journal: Journal | None = None
+        self._written: set[PodUid] = set()
         world.api.watch_pods(self._changed)
+
+    # Over restarts of the server
+
+    def keep(self, journal: Journal, kept: Kept) -> None:
+        """Write what becomes of the pods to a journal, which says what was there before."""
+        journal.begin(kept)
+        self._journal = journal
+        self._written.update(kept.pods)
+
+    def restore(self, kept: Kept) -> None:
+        """Know the pods of an earlier server again; the nodes have those that are bound."""
+        for workload in kept.workloads.values():
+            key = ObjectKey(workload.resource, workload.namespace, workload.name)
+            self._workloads[key] = workload.pods
+            self._contents[key] = workload.content
+        for each in kept.pods.values():
+            manifest = json.loads(each.manifest)
+            self._manifests[each.namespace, each.spec_name] = manifest
+            if each.controller is Controller.NONE:
+                self._contents[ObjectKey(_POD, each.namespace, each.name)] = content_of(manifest)
+            pod = self._world.api.pod(each.uid)
+            if pod is None:
+                if not each.node:
+                    self._world.api.create(ApiPod(each.spec, each.pod))
+                continue
+            pod.spec = each.spec
+            self._changed(pod)
+            if each.deleting:
+                self.delete(pod, force=False)
 
     # Reading
 
@@ -110,7 +140,7 @@ class Pods:
         for each in objects:
             if self._is_there(each) or each.key in created:
                 before = created[each.key].content if each.key in created else None
-                self._compare(each, before or self._contents[each.key])
+                self._compare(each, before or self._contents.get(each.key, ""))
                 outcomes.append((each.key, "unchanged"))
                 continue
             self._check(each, names)
@@ -119,7 +149,9 @@ class Pods:
         for key, each in created.items():
             self._contents[key] = each.content
             if key.resource != _POD:
-                self._workloads[key] = tuple(template.spec.name for template in each.templates)
+                names_of = tuple(template.spec.name for template in each.templates)
+                self._workloads[key] = names_of
+                self._note_workload(key, each.content, names_of)
             for template in each.templates:
                 self._create(template)
         return outcomes
@@ -150,6 +182,8 @@ class Pods:
             message = f'{key.resource} "{key.name}" not found{_in(key.namespace)}; {known(there)}'
             raise ObjectNotFoundError(message)
         self._contents.pop(key, None)
+        if self._journal is not None:
+            self._journal.workload_gone(_kept_key(key))
         pods = [
             pod
             for pod in self.all()
@@ -178,7 +212,8 @@ class Pods:
         for template in applied.templates:
             spec = template.spec
             name = (spec.pod.namespace, spec.name)
-            if name in names or self.find(*name) is not None:
+            own = spec.controller is Controller.NONE
+            if name in names or (own and self.find(*name) is not None):
                 reason = f'{applied.key} makes a pod "{spec.name}", which is there already'
                 raise ObjectConflictError(str(applied.fault(reason)))
             names.add(name)
@@ -190,12 +225,18 @@ class Pods:
     def _create(self, template: Template) -> None:
         spec = template.spec
         self._manifests[spec.pod.namespace, spec.name] = template.manifest
-        self._world.factory.create(spec, name=spec.name, node=spec.node, uid=self._new_uid())
+        name, number = spec.name, 1
+        while self.find(spec.pod.namespace, name) is not None:
+            # One of an earlier workload of that name, which is ending.
+            number += 1
+            name = f"{spec.name}-r{number}"
+        self._world.factory.create(spec, name=name, node=spec.node)
 
     def _changed(self, pod: ApiPod) -> None:
         uid = pod.uid
         if uid not in self._identities:
             self._identities[uid] = PodIdentity(uid, pod.pod.namespace, pod.pod.name)
+        self._note(pod)
         if pod.deleted:
             self._deleted_at.pop(uid, None)
             if pod.spec.controller is Controller.NONE:
@@ -204,12 +245,35 @@ class Pods:
             pod.spec = replace(pod.spec, controller=Controller.NONE)
             self._world.api.remove(uid)
 
+    def _note(self, pod: ApiPod) -> None:
+        """Write to the journal what has become of a pod."""
+        journal, uid = self._journal, pod.uid
+        if journal is None:
+            return
+        if pod.deleted:
+            self._written.discard(uid)
+            journal.gone(uid)
+        elif uid in self._written:
+            journal.changed(pod)
+        else:
+            self._written.add(uid)
+            journal.pod(pod, self.manifest_of(pod))
+
+    def _note_workload(self, key: ObjectKey, content: str, names: tuple[str, ...]) -> None:
+        if self._journal is not None:
+            kept = KeptWorkload(key.resource, key.namespace, key.name, content, names)
+            self._journal.workload(kept)
+
     def _is_wanted(self, pod: ApiPod) -> bool:
         """Tell whether a pod's workload is still there; its controller may be late to know."""
         return any(
             key.namespace == pod.pod.namespace and pod.spec.name in names
             for key, names in self._workloads.items()
         )
+
+
+def _kept_key(key: ObjectKey) -> str:
+    return f"{key.namespace}/{key.resource}/{key.name}"
 
 
 def known(names: Sequence[str]) -> str:

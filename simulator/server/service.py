@@ -12,37 +12,46 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from functools import partial
+from typing import Final, Protocol, TypeVar
 
 import simulator
-from simulator.core.instants import Duration
+from simulator.core.instants import HOUR, Duration
 from simulator.core.records import KubeletStartFailed, Stamped
-from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action, RebootNode, RestartKubelet, UpgradeKubelet
 from simulator.engine.node import Node
 from simulator.engine.world import World
-from simulator.errors import ConfigError, ObjectNotFoundError, ServerError
+from simulator.errors import ConfigError, ObjectNotFoundError, RebindError, ServerError
 from simulator.ports import StoreReader
 from simulator.protocol import rebind_control_pb2 as control
 from simulator.reports.documents import Json
 from simulator.server.descriptions import describe_node, describe_pod
 from simulator.server.feed import Feed
 from simulator.server.manifests import WORKLOADS, ObjectKey, read_objects
+from simulator.server.node_objects import BuiltIn
 from simulator.server.objects import Objects, Seen, wanted
 from simulator.server.pods import Pods, known
 from simulator.server.reading import answer
 from simulator.server.record_book import RecordBook
 
-BOOKMARK = "BOOKMARK"
-_DOWN_MAX_NS = 24 * 3600 * 10**9
+T = TypeVar("T")
+Enter = Callable[[Callable[[], None]], None]
+
+BOOKMARK: Final = "BOOKMARK"
+_DOWN_MAX: Final = Duration(24 * HOUR)
+
+
+def at_once(action: Callable[[], None]) -> None:
+    """Do something now: nothing else goes on in the world."""
+    action()
 
 
 class PluginHost(Protocol):
     """The built-in plugins that run inside a server."""
 
-    def running(self, node: NodeName) -> Mapping[str, tuple[ResourceName, str]]:
-        """Return name, resource and kind of each that runs on a node."""
+    def of_node(self, node: NodeName) -> Mapping[str, BuiltIn]:
+        """Return those of a node by name, stopped ones too."""
         ...
 
     async def start(self, node: NodeName, name: str, kind: str, arguments: tuple[str, ...]) -> str:
@@ -91,25 +100,31 @@ class Service:
         world: The world.
         served: What the server is.
         plugins: Its built-in plugins.
+        enter: Lets something from outside happen in the world, in its turn.
 
     Attributes:
         objects: What it shows.
         lines: Records as lines of a Trace, for those who watch them.
     """
 
-    def __init__(self, world: World, served: Served, plugins: PluginHost) -> None:
+    def __init__(
+        self, world: World, served: Served, plugins: PluginHost, enter: Enter = at_once
+    ) -> None:
         self._world = world
+        self._enter = enter
         self._served = served
         self._plugins = plugins
         self.pods = Pods(world)
         self._book = RecordBook(self.pods.identify)
         self.objects = Objects(
-            world, self.pods, persistence=served.persistence, running=plugins.running
+            world, self.pods, persistence=served.persistence, built_in=plugins.of_node
         )
         self.lines: Feed[bytes] = Feed()
         self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
         self._start_failures: dict[NodeName, str] = {}
         self._actions = 0
+        for stamped in world.records:
+            self._recorded(stamped)
         world.watch_records(self._recorded)
 
     def close(self) -> None:
@@ -146,7 +161,7 @@ class Service:
     async def apply(self, request: control.ApplyRequest) -> control.ApplyResponse:
         """Create the objects of a manifest, all or none."""
         objects = read_objects(request.manifest, request.name)
-        outcomes = self.pods.apply(objects)
+        outcomes = await self._entered(lambda: self.pods.apply(objects))
         return control.ApplyResponse(
             objects=[
                 control.AppliedObject(name=str(key), outcome=outcome) for key, outcome in outcomes
@@ -207,12 +222,14 @@ class Service:
         namespace = request.namespace or "default"
         grace = request.grace_period_seconds if request.HasField("grace_period_seconds") else None
         if request.kind == "pod":
-            pods = [self.pods.found(namespace, request.name)]
-            key = ObjectKey("pod", namespace, request.name)
-            self.pods.delete(pods[0], force=request.force, grace_s=grace)
+            pod = self.pods.found(namespace, request.name)
+            pods, key = [pod], ObjectKey("pod", namespace, request.name)
+            await self._entered(lambda: self.pods.delete(pod, force=request.force, grace_s=grace))
         elif request.kind in WORKLOADS:
             key = ObjectKey(WORKLOADS[request.kind], namespace, request.name)
-            pods = self.pods.delete_workload(key, force=request.force, grace_s=grace)
+            pods = await self._entered(
+                lambda: self.pods.delete_workload(key, force=request.force, grace_s=grace)
+            )
         else:
             reason = (
                 f'"{request.kind[:40]}" cannot be deleted; pod, deployment, replicaset, job can'
@@ -308,11 +325,28 @@ class Service:
         self._actions += 1
         name = f"{type(action).__name__}-{self._actions}"
         self._start_failures.pop(node.name, None)
-        self._world.perform(action, name)
+        await self._entered(lambda: self._world.perform(action, name))
         await self._until(lambda: self._world.completed_at(name) is not None)
         if failure := self._start_failures.get(node.name):
             message = f"the kubelet of {node.name} did not start: {failure}"
             raise ServerError(message)
+
+    async def _entered(self, action: Callable[[], T]) -> T:
+        """Do something in the world, in its turn, and return what came of it."""
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+        def act() -> None:
+            try:
+                result = action()
+            except RebindError as error:
+                outcome = partial(done.set_exception, error)
+            else:
+                outcome = partial(done.set_result, result)
+            if not done.done():
+                outcome()
+
+        self._enter(act)
+        return await done
 
     async def _until(self, is_so: Callable[[], bool]) -> None:
         """Wait for the world; what is so is looked at after each record."""
@@ -353,7 +387,7 @@ def _path_texts(paths: NodePaths) -> dict[str, str]:
 
 
 def _down(nanoseconds: int) -> Duration:
-    if not 0 <= nanoseconds <= _DOWN_MAX_NS:
+    if not 0 <= nanoseconds <= _DOWN_MAX:
         reason = "a node or kubelet can be down for 0s to 24h"
         raise ConfigError(reason)
     return Duration(nanoseconds)

@@ -18,6 +18,24 @@ from tests.cli.running import rebind
 
 FILES = Path(__file__).parent / "files"
 
+WANT_SERVER = {
+    *("apply", "delete", "describe", "events", "reboot", "restart"),
+    *("get plugins", "get events", "plugin start", "plugin stop", "plugin list"),
+}
+"""Commands that only a running server can do."""
+
+SPARE = """
+apiVersion: v1
+kind: Pod
+metadata: {name: extra}
+spec: {containers: [{name: main}], nodeName: n0}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: other}
+spec: {containers: [{name: main}], nodeName: n0}
+"""
+
 
 def furnish(folder: Path) -> None:
     """Put the files into `folder`, which must be the current one."""
@@ -26,3 +44,26 @@ def furnish(folder: Path) -> None:
     imported = rebind("checkpoint", "import", "kubelet_internal_checkpoint", "--node", "n0")
     assert imported.code == 0, imported.stderr
     (folder / "rebind-run" / "n0" / "device-plugins").mkdir(parents=True)
+
+
+def wants_server(command: str) -> bool:
+    """Tell whether a command line, without `rebind`, is for a running server."""
+    first, second, *_ = [*command.split(), ""]
+    return bool({first, f"{first} {second}"} & WANT_SERVER)
+
+
+def furnish_server() -> None:
+    """Put what the examples name into the server that `REBIND_ROOT_DIR` names."""
+    Path("spare.yaml").write_text(SPARE)
+    for file in ("trainer.yaml", "web.yaml", "spare.yaml"):
+        applied = rebind("apply", "-f", file)
+        assert applied.code == 0, applied.stderr
+    for node, name in (("n0", "gpu"), ("n0", "nic"), ("n1", "nic")):
+        listed = rebind("plugin", "list", name, "--node", node)
+        if listed.code == 0 and "Stopped" not in listed.stdout:
+            continue
+        which = (name,) if listed.code == 0 else ("fake", "--name", name)
+        started = rebind("plugin", "start", *which, "--node", node)
+        assert started.code == 0, started.stderr
+    stopped = rebind("plugin", "stop", "nic", "--node", "n0")
+    assert stopped.code == 0, stopped.stderr

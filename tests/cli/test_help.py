@@ -15,9 +15,10 @@ import pytest
 from simulator.cli.examples import examples_of
 from simulator.cli.failures import CHECK_FAILED, FINE
 from simulator.cli.program import build_program
-from tests.cli.laboratory import furnish
+from tests.cli.laboratory import furnish, furnish_server, wants_server
 from tests.cli.running import rebind, rebind_process
 from tests.plugins.nvml.stub import give_gpus
+from tests.server.running import running_server, short_folder
 
 
 def commands(command: click.Command, context: click.Context) -> Iterator[tuple[str, click.Command]]:
@@ -28,6 +29,11 @@ def commands(command: click.Command, context: click.Context) -> Iterator[tuple[s
             child = command.get_command(context, name)
             assert child is not None
             yield from commands(child, click.Context(child, parent=context, info_name=name))
+
+
+def is_endless(example: str) -> bool:
+    """Tell whether an example goes on until it is stopped (`test_serve`)."""
+    return example.startswith("rebind serve ")
 
 
 PROGRAM = build_program()
@@ -77,12 +83,24 @@ def test_every_option_says_what_it_is_for(path: str) -> None:
     assert silent == []
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[Path]:
+    """The root directory of a server for the examples that want one."""
+    with short_folder() as root, running_server(root):
+        yield root
+
+
 @pytest.mark.usefixtures("_laboratory")
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_the_examples_of_the_help_work(example: str) -> None:
+@pytest.mark.parametrize("example", [each for each in EXAMPLES if not is_endless(each)])
+def test_the_examples_of_the_help_work(
+    example: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program, *arguments = shlex.split(example)
-    if arguments[:3] == ["plugin", "run", "nvml"]:
+    if arguments[0] == "plugin" and arguments[2] == "nvml":
         give_gpus(Path.cwd())
+    if wants_server(" ".join(arguments)):
+        monkeypatch.setenv("REBIND_ROOT_DIR", str(request.getfixturevalue("server")))
+        furnish_server()
     finished = (rebind_process if arguments[0] == "exec" else rebind)(*arguments)
     if "cannot be made private" in finished.stderr:
         pytest.skip(finished.stderr)

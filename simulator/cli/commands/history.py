@@ -10,9 +10,9 @@ from typing import Final
 import click
 from typing_extensions import override
 
-from simulator.assembly import opened_store
 from simulator.cli.examples import example
 from simulator.cli.html import changes_of, emit_holdings, require_html
+from simulator.cli.object_tables import sourced
 from simulator.cli.output import (
     FORMATS,
     Column,
@@ -22,7 +22,8 @@ from simulator.cli.output import (
     emit,
     output_options,
 )
-from simulator.cli.store_options import COUNT_MAX, db_option, node_option, resource_option
+from simulator.cli.server_options import Where, where_options
+from simulator.cli.store_options import COUNT_MAX, node_option, resource_option
 from simulator.cli.store_tables import HOLDINGS
 from simulator.core.instants import SECOND, Instant, parse_duration
 from simulator.core.physical_ids import stands_for
@@ -98,7 +99,7 @@ def history() -> None:
     epilog=example("rebind history device gpu0 --node n0", "rebind history device gpu0 -o html")
 )
 @click.argument("device", metavar="ID")
-@db_option
+@where_options
 @node_option
 @resource_option
 @click.option("--at", type=_Time(), metavar="TIME", help="Only who held it then.")
@@ -112,7 +113,7 @@ def history() -> None:
 def device(  # noqa: PLR0913 - one parameter for each option
     *,
     device: str,
-    db: str,
+    where: Where,
     node: str | None,
     resource: str | None,
     at: Instant | None,
@@ -124,7 +125,7 @@ def device(  # noqa: PLR0913 - one parameter for each option
         require_html()
     when = "" if at is None and revision is None else " then"
     nothing = f"nobody is known to have held {device}{when}"
-    with opened_store(db, read_only=True) as store:
+    with where.store() as (store, source):
         holdings = store.holders(node=None if node is None else NodeName(node), past=True)
         found = [
             holding
@@ -137,12 +138,12 @@ def device(  # noqa: PLR0913 - one parameter for each option
         if output.format == "html":
             emit_holdings(f"Who held {device}{when}", nothing, found, changes_of(store, found))
             return
-    emit(replace(HOLDINGS, nothing=nothing), found, output)
+    emit(sourced(replace(HOLDINGS, nothing=nothing), source), found, output)
 
 
 @history.command(epilog=example("rebind history pod pod-a", "rebind history pod pod-a -o json"))
 @click.argument("pod", metavar="NAME")
-@db_option
+@where_options
 @node_option
 @click.option("--at", type=_Time(), metavar="TIME", help="Only what happened until then.")
 @click.option(
@@ -155,7 +156,7 @@ def device(  # noqa: PLR0913 - one parameter for each option
 def pod(  # noqa: PLR0913 - one parameter for each option
     *,
     pod: str,
-    db: str,
+    where: Where,
     node: str | None,
     at: Instant | None,
     revision: int | None,
@@ -165,7 +166,7 @@ def pod(  # noqa: PLR0913 - one parameter for each option
     if output.format == "html":
         require_html()
     nothing = f"nothing is known of pod {pod}"
-    with opened_store(db, read_only=True) as store:
+    with where.store() as (store, source):
         chosen = None if node is None else NodeName(node)
         uids = _uids(store, pod, chosen)
         changes = [
@@ -182,7 +183,7 @@ def pod(  # noqa: PLR0913 - one parameter for each option
             ]
             emit_holdings(f"History of pod {pod}", nothing, holdings, changes)
             return
-    emit(replace(_CHANGES, nothing=nothing), changes, output)
+    emit(sourced(replace(_CHANGES, nothing=nothing), source), changes, output)
 
 
 def _uids(store: StoreReader, name: str, node: NodeName | None) -> dict[PodUid, None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from simulator.cli.checkpoint_texts import devices_text, numa_text
+from simulator.cli.object_tables import sourced
 from simulator.cli.output import Column, JsonValue, OutputOptions, Table, emit
 from simulator.core.devices import NO_NUMA_NODE, device_ids
 from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
@@ -33,9 +34,22 @@ class _PodBindings:
 
 
 def show_bindings(
-    store: StoreReader, output: OutputOptions, *, node: str | None, resource: str | None
+    store: StoreReader,
+    output: OutputOptions,
+    *,
+    node: str | None,
+    resource: str | None,
+    source: str,
 ) -> None:
-    """Print the bindings of all nodes, or of one, of all resources, or of one."""
+    """Print the bindings of all nodes, or of one, of all resources, or of one.
+
+    Args:
+        store: What is asked.
+        output: The form.
+        node: Only this node.
+        resource: Only this resource.
+        source: Where the answers come from, which is said unless it is a database.
+    """
     lines = [
         _Line(name, pods.get(binding.pod, PodIdentity(binding.pod)), binding)
         for name in [each.node for each in store.nodes() if node in {None, each.node}]
@@ -44,9 +58,9 @@ def show_bindings(
         if resource in {None, binding.resource}
     ]
     if output.format in {"json", "yaml", "name"}:
-        emit(_OBJECTS, _by_pod(lines), output)
+        emit(sourced(_OBJECTS, source), _by_pod(lines), output)
     else:
-        emit(_lines(short=output.format == "table"), lines, output)
+        emit(sourced(_lines(short=output.format == "table"), source), lines, output)
 
 
 def _by_pod(lines: Sequence[_Line]) -> list[_PodBindings]:

@@ -1,4 +1,4 @@
-"""`rebind plugin`: device plugins that Rebind brings along, in the foreground."""
+"""`rebind plugin`: device plugins that Rebind brings along, in the foreground or in a server."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from plugins.kinds import Kind, Setting, build_plugin
 from simulator.cli.checkpoint_files import FileName
+from simulator.cli.commands.plugin.hosted import list_hosted, start, stop
 from simulator.cli.commands.plugin.kinds import KindCommands, flags_of, help_of, pairs_of
 from simulator.cli.commands.plugin.running import run_plugin
 from simulator.cli.examples import example
@@ -25,7 +26,7 @@ _BRIEFLY: Final = "--run-for 10ms"
 
 @click.group(epilog=example(f"rebind plugin run fake --count 4 {_BRIEFLY}"))
 def plugin() -> None:
-    """Run device plugins that Rebind brings along."""
+    """Run device plugins that Rebind brings along: in the foreground, or inside a server."""
 
 
 def _place_options() -> list[click.Parameter]:
@@ -101,3 +102,7 @@ def run() -> None:
     Exit codes: 0 it was told to end; 2 an option is not usable; 3 there is no such folder, or no
     hardware of that kind.
     """
+
+
+for _command in (start, stop, list_hosted):
+    plugin.add_command(_command)

@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from plugins.kinds import KINDS, Kind, kind_of
 from plugins.options import Option
+from simulator.cli.program import adopt, settings_of
 
 
 class KindCommands(click.Group):
@@ -30,7 +31,13 @@ class KindCommands(click.Group):
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return self.make(kind_of(cmd_name)) if cmd_name in KINDS else None
+        command = self.make(kind_of(cmd_name)) if cmd_name in KINDS else self.named(cmd_name)
+        return None if command is None else adopt(command, settings_of(ctx).configured)
+
+    def named(self, name: str) -> click.Command | None:
+        """Return the command of a name that is no kind's; None for none."""
+        del name
+        return None
 
 
 def flags_of(kind: Kind) -> list[click.Parameter]:

@@ -1,0 +1,1 @@
+"""`rebind describe`: one pod or node with all that belongs to it."""

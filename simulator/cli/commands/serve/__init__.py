@@ -1,0 +1,1 @@
+"""`rebind serve`: live nodes."""

@@ -1,0 +1,97 @@
+"""Runs a server until a signal ends it, and says when it is ready."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from simulator.assembly import served
+from simulator.engine.spec import SimulationSpec
+from simulator.live.settings import LiveSettings
+from simulator.reports.text import printable
+from simulator.server.serving import Server
+
+_LOG: Final = logging.getLogger(__name__)
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_SHOWN_MAX: Final = 4
+"""Nodes whose sockets are named in the ready line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What else a server is asked for.
+
+    Attributes:
+        db: The database.
+        http: Where metrics are; `none` for nowhere.
+        record: The recording's file.
+    """
+
+    db: str
+    http: str
+    record: Path | None
+
+
+def serve_until_stopped(run: SimulationSpec, settings: LiveSettings, shown: Shown) -> None:
+    """Serve until SIGINT or SIGTERM; a second one ends the process at once.
+
+    Raises:
+        RebindError: The server cannot be started.
+        OSError: As above.
+    """
+    asyncio.run(_serve(run, settings, shown))
+
+
+async def _serve(run: SimulationSpec, settings: LiveSettings, shown: Shown) -> None:
+    with _stopped_by_signals() as stop:
+        async with served(run, settings, db=shown.db) as server:
+            click.echo(_ready(server, run), err=True)
+            await stop.wait()
+            click.echo("stopping; once more to stop at once", err=True)
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[asyncio.Event]:
+    """Set an event at the first signal, and let the second one end the process."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def stopped(number: signal.Signals) -> None:
+        if stop.is_set():
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        stop.set()
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stopped, number)
+    try:
+        yield stop
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+def _ready(server: Server, run: SimulationSpec) -> str:
+    """Name what can be connected to, a line each."""
+    count = len(run.nodes)
+    first = (
+        f"ready: {count} node{'s' if count > 1 else ''}, kubelet {run.kubelet_version}, "
+        f"persistence {run.persistence}, commands on {server.socket}"
+    )
+    lines = [first]
+    for name, paths in list(server.paths.items())[:_SHOWN_MAX]:
+        lines.append(f"  {name}: plugins {paths.kubelet_socket}")
+        lines.append(f"  {' ' * len(name)}  agents  {paths.pod_resources_socket}")
+    more = len(server.paths) - _SHOWN_MAX
+    if more > 0:
+        lines.append(f"  and {more} more, one folder each in {server.socket.parent}")
+    return "\n".join(printable(line) for line in lines)

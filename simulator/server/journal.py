@@ -1,0 +1,277 @@
+"""The pods of a server over its restarts: what another cluster's API server would remember.
+
+Each change is one line at the end of a file, written before anything else follows from it; so a
+server that is killed loses no pod whose devices somebody has seen. At a start the file is written
+anew with what is still there. A line that was cut off by a crash is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from scenarios.files.documents import Plain
+from simulator.core.instants import Duration, Instant
+from simulator.core.pods import Container, Pod, PodUid
+from simulator.core.transitions import NodeName
+from simulator.engine.api import ApiPod
+from simulator.engine.spec import Controller, PodSpec, PodStart
+from simulator.errors import ServerError
+from simulator.reports.documents import Json
+
+SIZE_MAX: Final = 1024 * 1024 * 1024
+"""Largest file that is read, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPod:
+    """One pod.
+
+    Attributes:
+        spec_name: The name of what it was made from, which replacements share.
+        grace_ns: How long its containers take to end.
+        manifest: What it was made from, as JSON.
+    """
+
+    uid: PodUid
+    name: str
+    namespace: str
+    created: Instant
+    spec_name: str
+    init_containers: tuple[Container, ...]
+    containers: tuple[Container, ...]
+    manifest: str
+    node: str = ""
+    controller: Controller = Controller.NONE
+    restart_policy: str = "Always"
+    grace_ns: int = 0
+    phase: str = "Pending"
+    reason: str = ""
+    message: str = ""
+    deleting: bool = False
+
+    @property
+    def pod(self) -> Pod:
+        """The pod itself."""
+        return Pod(
+            uid=self.uid,
+            name=self.name,
+            namespace=self.namespace,
+            init_containers=self.init_containers,
+            containers=self.containers,
+            created=self.created,
+        )
+
+    @property
+    def spec(self) -> PodSpec:
+        """What it was made from."""
+        return PodSpec(
+            name=self.spec_name,
+            pod=self.pod,
+            node=NodeName(self.node) if self.node else None,
+            controller=self.controller,
+            restart_policy=self.restart_policy,
+            termination_grace=Duration(self.grace_ns),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class KeptWorkload:
+    """A Deployment, ReplicaSet or Job, and the names of the pods that it makes."""
+
+    resource: str
+    namespace: str
+    name: str
+    content: str
+    pods: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Kept:
+    """What a journal says is there."""
+
+    pods: dict[PodUid, KeptPod] = field(default_factory=dict)
+    workloads: dict[str, KeptWorkload] = field(default_factory=dict)
+
+    def nodes(self) -> set[str]:
+        """Return the nodes to which pods are bound."""
+        return {pod.node for pod in self.pods.values() if pod.node}
+
+    def pods_of(self, node: NodeName) -> tuple[Pod, ...]:
+        """Return the pods of a node, in order of creation."""
+        return tuple(pod.pod for pod in self.pods.values() if pod.node == node)
+
+    def starts_of(self, node: NodeName) -> dict[PodUid, PodStart]:
+        """Return how the pods of a node stood."""
+        return {
+            pod.uid: PodStart(
+                phase=pod.phase,
+                reason=pod.reason,
+                message=pod.message,
+                restart_policy=pod.restart_policy,
+            )
+            for pod in self.pods.values()
+            if pod.node == node
+        }
+
+
+_PODS: Final = TypeAdapter(KeptPod)
+_WORKLOADS: Final = TypeAdapter(KeptWorkload)
+
+
+class Journal:
+    """The file, to be written at its end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: int | None = None
+
+    def begin(self, kept: Kept) -> None:
+        """Write the file anew, whole or not at all, with what is there."""
+        fresh = self.path.with_suffix(".new")
+        lines = [
+            *(_line("workload", _plain_workload(each)) for each in kept.workloads.values()),
+            *(_line("pod", _plain_pod(each)) for each in kept.pods.values()),
+        ]
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb", closefd=False) as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(descriptor)
+        fresh.replace(self.path)
+        self._file = descriptor
+
+    def pod(self, pod: ApiPod, manifest: Mapping[str, Plain]) -> None:
+        """Write that a pod is there, and all about it."""
+        self._write("pod", _plain_pod(_kept(pod, manifest)))
+
+    def changed(self, pod: ApiPod) -> None:
+        """Write how a pod stands now."""
+        status = pod.status
+        self._write(
+            "status",
+            {
+                "uid": pod.uid,
+                "node": pod.node or "",
+                "phase": status.phase,
+                "reason": status.reason,
+                "message": status.message,
+                "deleting": pod.deleting,
+            },
+        )
+
+    def gone(self, uid: PodUid) -> None:
+        """Write that a pod is gone."""
+        self._write("gone", {"uid": uid})
+
+    def workload(self, workload: KeptWorkload) -> None:
+        """Write that a workload is there."""
+        self._write("workload", _plain_workload(workload))
+
+    def workload_gone(self, key: str) -> None:
+        """Write that a workload is gone."""
+        self._write("workload gone", {"key": key})
+
+    def close(self) -> None:
+        """Write no more."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _write(self, what: str, content: Mapping[str, Json]) -> None:
+        if self._file is not None:
+            os.write(self._file, _line(what, content))
+
+
+def read_journal(path: Path) -> Kept:
+    """Return what a file says is there; nothing when there is no file.
+
+    Raises:
+        ServerError: It is no such file.
+        OSError: It cannot be read.
+    """
+    kept = Kept()
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return kept
+    lines = content.split(b"\n")
+    for number, line in enumerate(lines[:-1], 1):
+        try:
+            _fold(kept, json.loads(line))
+        except (ValueError, KeyError, TypeError, ValidationError) as cause:
+            reason = (
+                f"{path}:{number}: this line is none of a server's pods; "
+                "move the file away to begin without pods"
+            )
+            raise ServerError(reason) from cause
+    return kept
+
+
+def _fold(kept: Kept, line: Mapping[str, object]) -> None:
+    what, content = line["what"], line["is"]
+    if not isinstance(content, dict):
+        message = "no object"
+        raise TypeError(message)
+    if what == "pod":
+        pod = _PODS.validate_python(content)
+        kept.pods[pod.uid] = pod
+    elif what == "status":
+        uid = PodUid(content["uid"])
+        if uid in kept.pods:
+            changes = {key: value for key, value in content.items() if key != "uid"}
+            kept.pods[uid] = replace(kept.pods[uid], **changes)
+    elif what == "gone":
+        kept.pods.pop(PodUid(content["uid"]), None)
+    elif what == "workload":
+        workload = _WORKLOADS.validate_python(content)
+        kept.workloads[workload_key(workload)] = workload
+    elif what == "workload gone":
+        kept.workloads.pop(content["key"], None)
+    else:
+        message = f"unknown {what}"
+        raise ValueError(message)
+
+
+def workload_key(workload: KeptWorkload) -> str:
+    """Return what a workload is called in the file."""
+    return f"{workload.namespace}/{workload.resource}/{workload.name}"
+
+
+def _kept(pod: ApiPod, manifest: Mapping[str, Plain]) -> KeptPod:
+    return KeptPod(
+        uid=pod.uid,
+        name=pod.pod.name,
+        namespace=pod.pod.namespace,
+        created=pod.pod.created,
+        spec_name=pod.spec.name,
+        init_containers=pod.pod.init_containers,
+        containers=pod.pod.containers,
+        manifest=json.dumps(manifest),
+        node=pod.node or "",
+        controller=pod.spec.controller,
+        restart_policy=pod.spec.restart_policy,
+        grace_ns=pod.spec.termination_grace,
+        phase=pod.status.phase,
+        reason=pod.status.reason,
+        message=pod.status.message,
+        deleting=pod.deleting,
+    )
+
+
+def _plain_pod(pod: KeptPod) -> dict[str, Json]:
+    return cast("dict[str, Json]", _PODS.dump_python(pod, mode="json"))
+
+
+def _plain_workload(workload: KeptWorkload) -> dict[str, Json]:
+    return cast("dict[str, Json]", _WORKLOADS.dump_python(workload, mode="json"))
+
+
+def _line(what: str, content: Mapping[str, Json]) -> bytes:
+    return json.dumps({"what": what, "is": content}, separators=(",", ":")).encode() + b"\n"

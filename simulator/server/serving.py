@@ -1,0 +1,189 @@
+"""A running server: live nodes, their control interface, and the order in which they begin and end.
+
+What is served is decided here; where the database comes from is the composition root's business.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from simulator.core.instants import SECOND, Duration
+from simulator.core.records import KubeletStartFailed
+from simulator.core.transitions import NodeName
+from simulator.engine.node import Node
+from simulator.engine.spec import SimulationSpec
+from simulator.engine.world import Watching
+from simulator.errors import ServerError
+from simulator.live.settings import LiveSettings
+from simulator.live.world import LiveWorld
+from simulator.ports import Store, StoreReader
+from simulator.server.journal import Journal, read_journal
+from simulator.server.plugin_host import BuiltInPlugins
+from simulator.server.service import NodePaths, Served, Service
+from simulator.wire.control import ControlServer
+from simulator.wire.control_socket import Claim, claim
+from simulator.wire.sockets import require_room
+
+SOCKET_NAME: Final = "rebind.sock"
+"""The control socket, in the root directory."""
+JOURNAL_NAME: Final = "objects.jsonl"
+"""The pods of the server, in the root directory: what another cluster's API server would keep."""
+RECORDS_MAX: Final = 10_000
+"""Records that are kept in memory; watchers and recordings get all."""
+_START: Final = Duration(60 * SECOND)
+_GRACE_S: Final = 0.5
+_PLUGIN_SOCKET_BYTES: Final = 50
+"""Room that a plugin's own socket needs in the plugin directory (conventions 4)."""
+
+_LOG: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """What to serve.
+
+    Attributes:
+        run: The choices of all nodes.
+        settings: Where their files are, and how their sockets behave.
+        store: The open database; None unless the persistence keeps its state there.
+        reader: Opens that database to be read; None where the answers come from the records.
+        db: The database's URL, for people.
+    """
+
+    run: SimulationSpec
+    settings: LiveSettings
+    store: Store | None = None
+    reader: Callable[[], AbstractContextManager[StoreReader]] | None = None
+    db: str = ""
+
+
+class Server:
+    """One server, from `start` to `stop`, on one asyncio loop."""
+
+    def __init__(self, serving: Serving) -> None:
+        self._serving = serving
+        self._root = serving.settings.root
+        self._ending = AsyncExitStack()
+
+    @property
+    def socket(self) -> Path:
+        """The control socket."""
+        return self._root / SOCKET_NAME
+
+    @property
+    def paths(self) -> dict[NodeName, NodePaths]:
+        """Where each node is found."""
+        found = {}
+        for node in self._serving.run.nodes:
+            folder = self._serving.settings.folder(node.name)
+            found[node.name] = NodePaths(
+                str(folder.path), str(folder.registration_socket), str(folder.pod_resources_socket)
+            )
+        return found
+
+    async def start(self) -> None:
+        """Begin: start the nodes, then answer commands; the root directory is claimed before.
+
+        Raises:
+            ServerError: A kubelet does not start.
+            RebindError: A database or a file cannot be used.
+            OSError: As above.
+        """
+        try:
+            await self._start()
+        except BaseException:
+            await self._ending.aclose()
+            raise
+
+    async def stop(self) -> None:
+        """End in order: commands, plugins, kubelets, what waits to be written."""
+        await self._ending.aclose()
+
+    async def _start(self) -> None:
+        journal = Journal(self._root / JOURNAL_NAME)
+        kept = read_journal(journal.path)
+        self._ending.callback(journal.close)
+        run = self._serving.run
+        nodes = {node.name for node in run.nodes}
+        for name in kept.nodes() - nodes:
+            _LOG.warning("%s has pods of the node %s, which is not served", journal.path, name)
+        run = replace(
+            run,
+            nodes=tuple(
+                replace(node, pods=kept.pods_of(node.name), pod_starts=kept.starts_of(node.name))
+                for node in run.nodes
+            ),
+        )
+        watching = Watching(invariants=False, records_max=RECORDS_MAX)
+        world = LiveWorld(run, self._serving.settings, self._serving.store, watching)
+        self._ending.push_async_callback(world.close)
+        plugins = BuiltInPlugins(world, self._serving.settings)
+        self._ending.push_async_callback(plugins.close)
+        served = Served(
+            root_dir=str(self._root),
+            kubelet_version=run.kubelet_version,
+            persistence=run.persistence,
+            db=self._serving.db,
+            paths=self.paths,
+            reader=self._serving.reader,
+        )
+        service = Service(world, served, plugins, world.enter)
+        service.pods.keep(journal, kept)
+        world.begin()
+        world.enter(lambda: service.pods.restore(kept))
+        await self._begun(world)
+        control = ControlServer(service, self.socket)
+        await control.start()
+        self._ending.push_async_callback(control.stop, _GRACE_S)
+        self._ending.callback(service.close)
+
+    async def _begun(self, world: LiveWorld) -> None:
+        """Wait until every kubelet listens.
+
+        Raises:
+            ServerError: One does not.
+        """
+
+        def all_serve() -> bool:
+            return all(_has_begun(node) for node in world.nodes.values())
+
+        if not await world.until(all_serve, _START):
+            late = [name for name, node in world.nodes.items() if not _has_begun(node)]
+            message = f"the kubelet of {late[0]} did not start within a minute"
+            raise ServerError(message)
+        for failure in _start_failures(world):
+            raise ServerError(failure)
+
+
+def claim_root(run: SimulationSpec, settings: LiveSettings) -> Claim:
+    """Make the root directory, and make sure that no other server has it.
+
+    Raises:
+        ServerError: A living server has it, or some socket's path would be too long.
+        OSError: It cannot be made.
+    """
+    root = settings.root
+    require_room(root / SOCKET_NAME)
+    for node in run.nodes:
+        folder = settings.folder(node.name)
+        require_room(folder.pod_resources_socket)
+        require_room(folder.device_plugins / ("x" * _PLUGIN_SOCKET_BYTES))
+    root.mkdir(parents=True, exist_ok=True)
+    return claim(root / SOCKET_NAME)
+
+
+def _has_begun(node: Node) -> bool:
+    return node.kubelet is None or node.kubelet.serving
+
+
+def _start_failures(world: LiveWorld) -> Sequence[str]:
+    return [
+        f"the kubelet of {stamped.node} does not start: {stamped.record.message}"
+        for stamped in world.records
+        if isinstance(stamped.record, KubeletStartFailed)
+    ]

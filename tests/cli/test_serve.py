@@ -1,0 +1,191 @@
+"""`rebind serve` as a process, and how commands find it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from simulator.cli.commands.serve.command import serve
+from simulator.cli.examples import examples_of
+from tests.cli.running import Finished, rebind
+from tests.server.running import short_folder
+
+ROOT = Path(__file__).resolve().parents[2]
+DEADLINE_S = 60.0
+EXAMPLES = examples_of(serve.epilog)
+
+
+@contextmanager
+def process(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run `rebind serve`, and end it at the end if nobody has."""
+    environment = {name: text for name, text in os.environ.items() if "REBIND" not in name}
+    environment |= {"PYTHONPATH": str(ROOT), "REBIND_HTTP": "none"}
+    command = [sys.executable, "-m", "simulator.cli", "serve", *arguments]
+    with subprocess.Popen(  # noqa: S603 - our own program
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        try:
+            yield running
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                running.kill()
+
+
+def ready(running: subprocess.Popen[str]) -> str:
+    """Return the ready line."""
+    return line_of(running.stderr)
+
+
+def line_of(stream: IO[str] | None) -> str:
+    assert stream is not None
+    return stream.readline()
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with short_folder() as folder:
+        yield folder
+
+
+def at(folder: Path, *arguments: str) -> Finished:
+    return rebind(*arguments, "--root-dir", str(folder / "lab"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_of_serve_run_until_they_are_stopped(example: str, folder: Path) -> None:
+    _, _, *arguments = shlex.split(example)
+    with process(folder, *arguments) as running:
+        said = ready(running)
+        running.send_signal(signal.SIGINT)
+        _, rest = running.communicate(timeout=DEADLINE_S)
+
+    assert said.startswith("ready: ")
+    assert "/rebind.sock" in said
+    assert running.returncode == 0
+    assert "stopping" in rest
+    assert "Traceback" not in rest
+
+
+def test_pods_and_bindings_are_there_again_after_kill_9(folder: Path) -> None:
+    (folder / "pod.yaml").write_text(
+        "{apiVersion: v1, kind: Pod, metadata: {name: trainer}, spec: {nodeName: n0, "
+        "containers: [{name: main, resources: {limits: {example.com/gpu: 2}}}]}}"
+    )
+    arguments = ("--root-dir", "lab")
+    with process(folder, *arguments) as running:
+        ready(running)
+        at(folder, "plugin", "start", "fake", "--node", "n0")
+        until_listed(folder)
+        applied = at(folder, "apply", "-f", str(folder / "pod.yaml"))
+        until_bound(folder)
+        before = at(folder, "get", "bindings", "-o", "csv")
+        running.kill()
+    with process(folder, *arguments) as running:
+        ready(running)
+        after = at(folder, "get", "bindings", "-o", "csv")
+        pods = at(folder, "get", "pods", "-o", "name")
+        again = at(folder, "apply", "-f", str(folder / "pod.yaml"))
+        holders = at(folder, "who-holds", "gpu-0", "-o", "csv")
+        running.terminate()
+        running.communicate(timeout=DEADLINE_S)
+
+    assert (applied.code, applied.stdout) == (0, "pod/trainer created\n")
+    assert "gpu-0,gpu-1" in before.stdout
+    assert after.stdout == before.stdout
+    assert pods.stdout == "pod/trainer\n"
+    assert again.stdout == "pod/trainer unchanged\n"
+    assert "default/trainer" in holders.stdout
+    assert running.returncode == 0
+
+
+def until_listed(folder: Path) -> None:
+    wait_for("Registered", folder, "get", "plugins")
+
+
+def until_bound(folder: Path) -> None:
+    wait_for("trainer", folder, "get", "bindings")
+
+
+def wait_for(text: str, folder: Path, *arguments: str) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while text not in at(folder, *arguments).stdout:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_second_server_in_one_directory_is_refused_with_the_first_ones_process(
+    folder: Path,
+) -> None:
+    with process(folder, "--root-dir", "lab", "--persistence", "checkpoint") as running:
+        ready(running)
+        with process(folder, "--root-dir", "lab", "--persistence", "checkpoint") as second:
+            _, said = second.communicate(timeout=DEADLINE_S)
+
+        assert second.returncode == 3
+        assert said.count("\n") == 1
+        assert f"a server runs on lab/rebind.sock already (process {running.pid})" in said
+
+
+def test_a_directory_that_is_too_long_for_sockets_is_refused_with_its_length(
+    folder: Path,
+) -> None:
+    refused = rebind("serve", "--root-dir", str(folder / ("x" * 90)), "--http", "none")
+
+    assert refused.code == 3
+    assert "at most 107 are possible, so use a shorter folder" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--nodes", "0"), "0 nodes cannot be served; 1 to 1000 can"),
+        (("--nodes", "a,a"), "the node a is named twice"),
+        (("--nodes", "A_1"), "is no name for a node"),
+        (("--persistence", "databse"), 'did you mean "database"'),
+        (("--kubelet-version", "1.2.3.4"), "1.2.3.4"),
+        (("--readmission", "often"), "'often' is not one of 'upstream', 'pinned'"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_in_one_line(
+    arguments: tuple[str, ...], said: str
+) -> None:
+    refused = rebind("serve", *arguments)
+
+    assert refused.code == 2
+    assert said in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+def test_a_command_that_wants_a_server_says_where_it_looked(folder: Path) -> None:
+    missing = at(folder, "get", "events")
+    named = rebind("apply", "-f", "x.yaml", "--server", f"unix://{folder}/other.sock")
+
+    assert missing.code == named.code == 3
+    assert missing.stderr == (
+        f"error: no server runs on {folder}/lab/rebind.sock; start one with "
+        f"`rebind serve --root-dir {folder}/lab`, or name its socket with --server\n"
+    )
+    assert f"no server runs on {folder}/other.sock" in named.stderr
+
+
+def test_what_only_a_server_can_do_is_refused_on_a_database(folder: Path) -> None:
+    watched = rebind("get", "pods", "-w", "--db", f"sqlite:///{folder}/rebind.db")
+
+    assert watched.code == 2
+    assert "-w wants a running server, and none runs" in watched.stderr

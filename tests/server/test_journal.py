@@ -1,0 +1,81 @@
+"""Pods survive their server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scenarios.files.documents import Plain
+from simulator.core.instants import Instant
+from simulator.core.pods import Container, ContainerName, Pod, PodUid
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import NodeName
+from simulator.engine.api import ApiPod, PodStatus
+from simulator.engine.spec import Controller, PodSpec
+from simulator.errors import ServerError
+from simulator.server.journal import Journal, Kept, KeptWorkload, read_journal
+
+POD = Pod(
+    PodUid("uid-1"),
+    "web-0",
+    containers=(Container(ContainerName("main"), ((ResourceName("example.com/gpu"), 2),)),),
+    created=Instant(5),
+)
+SPEC = PodSpec("web-0", POD, NodeName("n0"), Controller.REPLICA_SET)
+MANIFEST: dict[str, Plain] = {"kind": "Pod", "metadata": {"labels": {"app": "web"}}}
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    journal = Journal(tmp_path / "objects.jsonl")
+    journal.begin(Kept())
+    return journal
+
+
+def test_what_was_written_is_read_again(journal: Journal) -> None:
+    pod = ApiPod(SPEC, POD)
+    workload = KeptWorkload("deployment.apps", "default", "web", "{}", ("web-0",))
+    journal.workload(workload)
+    journal.pod(pod, MANIFEST)
+    pod.node, pod.status = NodeName("n0"), PodStatus("Failed", "Evicted", "why")
+    journal.changed(pod)
+    kept = read_journal(journal.path)
+
+    assert list(kept.workloads.values()) == [workload]
+    assert kept.pods_of(NodeName("n0")) == (POD,)
+    (start,) = kept.starts_of(NodeName("n0")).values()
+    assert (start.phase, start.reason, start.message) == ("Failed", "Evicted", "why")
+    (read,) = kept.pods.values()
+    assert (read.spec.controller, read.spec.name) == (Controller.REPLICA_SET, "web-0")
+
+
+def test_what_is_gone_is_gone_also_after_the_file_was_written_anew(journal: Journal) -> None:
+    journal.pod(ApiPod(SPEC, POD), MANIFEST)
+    journal.gone(POD.uid)
+    again = Journal(journal.path)
+    again.begin(read_journal(journal.path))
+
+    assert read_journal(journal.path).pods == {}
+    assert journal.path.read_bytes() == b""
+
+
+def test_a_line_that_a_crash_cut_off_is_left_out(journal: Journal) -> None:
+    journal.pod(ApiPod(SPEC, POD), MANIFEST)
+    journal.gone(POD.uid)
+    content = journal.path.read_bytes()
+    journal.path.write_bytes(content[:-3])
+
+    assert set(read_journal(journal.path).pods) == {POD.uid}
+
+
+@pytest.mark.parametrize("line", [b"nonsense", b"{}", b'{"what": "pod", "is": {}}', b"[1]"])
+def test_a_file_of_something_else_is_refused_with_its_line(journal: Journal, line: bytes) -> None:
+    journal.path.write_bytes(line + b"\n")
+
+    with pytest.raises(ServerError, match=r"objects\.jsonl:1: this line is none of a server's"):
+        read_journal(journal.path)
+
+
+def test_where_there_is_no_file_there_are_no_pods(tmp_path: Path) -> None:
+    assert read_journal(tmp_path / "none").pods == {}
