@@ -133,6 +133,10 @@ class PodDevices:
         }
         return tuple(sorted(found))
 
+    def is_owned(self, device: DeviceId) -> bool:
+        """Tell whether any pod has a device of this id, of whatever resource."""
+        return device in self._owners
+
     def owner(self, device: DeviceId, resource: ResourceName | None = None) -> PodUid | None:
         """Return a pod that has a device of this id, of `resource` or of whatever one (S9.6).
 

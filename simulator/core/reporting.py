@@ -26,9 +26,9 @@ def report_devices(
     Kubelet: genericDeviceUpdateCallback.
     """
     pool = state.pool(resource)
-    changed = (
-        changed_health(devices, pool.listed) if state.behavior.resource_health_in_status else ()
-    )
+    # Of a list of very many devices few are owned, and nobody asks about the others.
+    owned = [device for device in devices if state.pod_devices.is_owned(device.id)]
+    changed = changed_health(owned, pool.listed) if state.behavior.resource_health_in_status else ()
     pool.fold(devices, state.behavior)
     state.note(DevicesListed(resource, tuple(devices)))
     of_resource = resource if state.behavior.health_updates_by_resource else None

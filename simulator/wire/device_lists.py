@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,7 +19,11 @@ DEVICES_MAX: Final = 250_000
 leaves room for 2 million empty ones; of devices with the shortest ids it is 150,000."""
 
 _DEVICES_FIELD: Final = {1: BYTES}
-_AT_A_TIME: Final = 2_000
+_DEVICE_TAG: Final = 1 << 3 | BYTES
+_HEADER_MAX: Final = 3
+_CONTINUED: Final = 0x80
+_VARINT_BITS: Final = 7
+_AT_A_TIME: Final = 1_000
 _COUNTED_AT_A_TIME: Final = 10_000
 _USUAL_HEALTH: Final = {HEALTHY: HEALTHY, UNHEALTHY: UNHEALTHY}
 
@@ -41,30 +45,56 @@ class OversizeList:
     fitting: int = 0
 
 
-async def read_devices(content: bytes, devices_max: int = DEVICES_MAX) -> tuple[Device, ...]:
-    """Return the devices of a ListAndWatch message, in its order and with its repetitions.
+class DeviceListReader:
+    """Turns the messages of one ListAndWatch stream into device lists.
 
-    A long list is turned into values piece by piece, so that others on the loop get their turn.
+    A plugin repeats its whole list when one device changes. A device whose bytes were in the
+    message before is the same object again: that costs next to nothing here, and little wherever
+    lists are compared or kept.
 
-    Raises:
-        PluginCallError: The bytes are no such message, or list more devices than are taken.
+    Args:
+        devices_max: Most devices of a list.
     """
-    listed = parsed(device_plugin.ListAndWatchResponse, content).devices
-    if len(listed) > devices_max:
-        raise too_many_error(len(listed), devices_max)
-    devices: list[Device] = []
-    for start in range(0, len(listed), _AT_A_TIME):
-        if start:
-            await asyncio.sleep(0)
-        devices.extend(_devices(listed[start : start + _AT_A_TIME]))
-    return tuple(devices)
+
+    def __init__(self, devices_max: int = DEVICES_MAX) -> None:
+        self._devices_max = devices_max
+        self._known: dict[bytes, Device] = {}
+
+    async def read(self, content: bytes) -> tuple[Device, ...]:
+        """Return the devices of a message, in its order and with its repetitions.
+
+        Devices are turned into values piece by piece, so that others on the loop get their turn.
+
+        Raises:
+            PluginCallError: The bytes are no such message, or list more devices than are taken.
+        """
+        listed = parsed(device_plugin.ListAndWatchResponse, content).devices
+        if len(listed) > self._devices_max:
+            raise too_many_error(len(listed), self._devices_max)
+        parts = _parts(content)
+        if len(parts) != len(listed):  # Something odd that the runtime reads nevertheless.
+            parts = [each.SerializeToString() for each in listed]
+        before = self._known
+        self._known = known = {}
+        devices: list[Device] = []
+        made = 0
+        for number, part in enumerate(parts):
+            device = before.get(part)
+            if device is None:
+                device = _device(listed[number])
+                made += 1
+                if made % _AT_A_TIME == 0:
+                    await asyncio.sleep(0)
+            known[part] = device
+            devices.append(device)
+        return tuple(devices)
 
 
 async def measure(content: bytes, limit: int, devices_max: int = DEVICES_MAX) -> OversizeList:
     """Count the devices of a message that is too large, unless there are absurdly many."""
     found = fitting = 0
     try:
-        for _, _, end in fields(content, 0, len(content), _DEVICES_FIELD, lenient=True):
+        for _, end in _spans(content):
             found += 1
             fitting += end <= limit
             if found > devices_max:
@@ -76,12 +106,40 @@ async def measure(content: bytes, limit: int, devices_max: int = DEVICES_MAX) ->
     return OversizeList(len(content), limit, found, fitting)
 
 
-def _devices(listed: Sequence[device_plugin.Device]) -> list[Device]:
-    devices: list[Device] = []
-    for each in listed:
-        health = each.health
-        topology = None
-        if each.HasField("topology"):
-            topology = tuple([NumaNode(node.ID) for node in each.topology.nodes])
-        devices.append(Device(DeviceId(each.ID), _USUAL_HEALTH.get(health, health), topology))
-    return devices
+def _parts(content: bytes) -> list[bytes]:
+    """Return the bytes of each device."""
+    try:
+        return [content[start:end] for start, end in _spans(content)]
+    except MalformedReplyError:
+        return []
+
+
+def _spans(content: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where each device of a message begins and ends.
+
+    Raises:
+        MalformedReplyError: The bytes are no message.
+    """
+    at, end = 0, len(content)
+    while at + _HEADER_MAX <= end and content[at] == _DEVICE_TAG:
+        # What every device of nearly every list is: a length of one byte, or of two.
+        start, length = at + 2, content[at + 1]
+        if length >= _CONTINUED:
+            more = content[start]
+            start, length = start + 1, length - _CONTINUED | more << _VARINT_BITS
+            if more >= _CONTINUED:
+                break
+        if start + length > end:
+            break
+        at = start + length
+        yield start, at
+    for _, start, stop in fields(content, at, end, _DEVICES_FIELD, lenient=True):
+        yield start, stop
+
+
+def _device(listed: device_plugin.Device) -> Device:
+    health = listed.health
+    topology = None
+    if listed.HasField("topology"):
+        topology = tuple([NumaNode(node.ID) for node in listed.topology.nodes])
+    return Device(DeviceId(listed.ID), _USUAL_HEALTH.get(health, health), topology)

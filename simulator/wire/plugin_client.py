@@ -42,7 +42,7 @@ from simulator.protocol.services import (
     PRE_START_CONTAINER,
 )
 from simulator.wire.connections import Connection, ConnectionSettings, dial
-from simulator.wire.device_lists import DEVICES_MAX, OversizeList, measure, read_devices
+from simulator.wire.device_lists import DEVICES_MAX, DeviceListReader, OversizeList, measure
 from simulator.wire.status import STREAM_ENDED, too_large_error, unreadable_error
 
 PRE_START_TIMEOUT: Final = Duration(30 * SECOND)
@@ -130,9 +130,10 @@ class PluginClient:
         listened to has to wait. An error of `listed` ends the stream and is passed on.
         """
         contents = self._connection.stream_of_bytes(LIST_AND_WATCH, device_plugin.Empty())
+        reader = DeviceListReader(self._settings.devices_max)
         async with aclosing(contents):
             while True:
-                devices = await self._next_list(contents)
+                devices = await self._next_list(contents, reader)
                 if isinstance(devices, StreamEnd):
                     return devices
                 await listed(devices)
@@ -152,7 +153,9 @@ class PluginClient:
         """Close the connection; the stream and the calls under way fail. The plugin is not told."""
         await self._connection.close()
 
-    async def _next_list(self, contents: AsyncIterator[bytes]) -> tuple[Device, ...] | StreamEnd:
+    async def _next_list(
+        self, contents: AsyncIterator[bytes], reader: DeviceListReader
+    ) -> tuple[Device, ...] | StreamEnd:
         limit = self._connection.receive_bytes_max
         try:
             content = await anext(contents, None)
@@ -161,7 +164,7 @@ class PluginClient:
             if len(content) > limit:
                 oversize = await measure(content, limit, self._settings.devices_max)
                 return StreamEnd(str(too_large_error(len(content), limit)), oversize)
-            return await read_devices(content, self._settings.devices_max)
+            return await reader.read(content)
         except MessageTooLargeError as error:
             return StreamEnd(str(error), OversizeList(error.size, error.limit))
         except PluginCallError as error:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from simulator.core.devices import DeviceId
+from simulator.core.devices import Device, DeviceId
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DevicesReported, NodeBooted, ResourceRemoved
 from simulator.ports import Committed
@@ -31,22 +31,8 @@ def plan_report(plan: Plan, report: DevicesReported) -> Committed:
     node = plan.node_or_new(report.node)
     plan.alone(node)
     resource = known_resource(plan, node, report.resource)
-    reported = {device.id: device for device in report.devices}
-    changed: dict[DeviceId, DeviceFacts] = {}
-    slots = [-1]
-    for id_, (slot, health, numa_nodes) in resource.facts.items():
-        if id_ not in reported:
-            changed[id_] = (None, health, numa_nodes)
-        elif slot is not None:
-            slots.append(slot)
-    next_slot = max(slots) + 1
-    for id_, device in reported.items():
-        slot = resource.facts.get(id_, UNKNOWN)[0]
-        if slot is None:
-            slot = next_slot
-            next_slot += 1
-        changed[id_] = (slot, device.health, numa_text(device.topology))
-    if resource.registered and not _differs(resource, changed):
+    changed = _changed(resource, report.devices)
+    if resource.registered and not changed:
         return Committed(node.revision)
     revision = plan.next_revision(node, report.at)
     register(plan, resource)
@@ -108,5 +94,31 @@ def follow(
         resource.facts[id_] = fact
 
 
-def _differs(resource: ResourceEntry, facts: Mapping[DeviceId, DeviceFacts]) -> bool:
-    return any(resource.facts.get(id_) != fact for id_, fact in facts.items())
+def _changed(resource: ResourceEntry, devices: Iterable[Device]) -> dict[DeviceId, DeviceFacts]:
+    """Return the new facts of the devices that a plugin's list changes.
+
+    Devices keep their places in the list, and new ones follow. Of tens of thousands of devices, as
+    a rule one has changed.
+    """
+    reported = {device.id: device for device in devices}
+    texts = {nodes: numa_text(nodes) for nodes in {each.topology for each in reported.values()}}
+    facts = resource.facts
+    changed: dict[DeviceId, DeviceFacts] = {}
+    next_slot = 0
+    for id_, (slot, health, numa_nodes) in facts.items():
+        if slot is None:
+            continue
+        if id_ not in reported:
+            changed[id_] = (None, health, numa_nodes)
+        elif slot >= next_slot:
+            next_slot = slot + 1
+    for id_, device in reported.items():
+        before = facts.get(id_, UNKNOWN)
+        slot = before[0]
+        if slot is None:
+            slot = next_slot
+            next_slot += 1
+        fact = (slot, device.health, texts[device.topology])
+        if fact != before:
+            changed[id_] = fact
+    return changed

@@ -19,7 +19,7 @@ from simulator.core.devices import Device, DeviceId
 from simulator.errors import PluginCallError
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol.services import REGISTER
-from simulator.wire.device_lists import OversizeList, measure, read_devices
+from simulator.wire.device_lists import DeviceListReader, OversizeList, measure
 from simulator.wire.plugin_client import PluginClient, PluginClientSettings
 from simulator.wire.registration_server import Registration, RegistrationServer
 from tests.wire.plugin import DEADLINE_S, Plugin
@@ -65,7 +65,7 @@ def damaged(content: bytes) -> st.SearchStrategy[bytes]:
 
 def devices_of(content: bytes) -> tuple[Device, ...] | PluginCallError:
     try:
-        return asyncio.run(read_devices(content))
+        return asyncio.run(DeviceListReader().read(content))
     except PluginCallError as error:
         return error
 
