@@ -191,33 +191,32 @@ class PluginServer:
         await self.model.sleep(self._conduct.starts_after)
         if self._conduct.needs_kubelet and not self._has_kubelet():
             return
+        kubelet: FileIdentity | None = None
         pause = self._pace.first_retry
         while True:
             try:
-                kubelet = await self._register_at_last()
+                kubelet = await self._register_at_last(kubelet)
             except TimeoutError:
                 return
-            was_short = await self._lookout.until(
-                partial(self._is_lost, kubelet), self._pace.last_retry
-            )
-            await self._lookout.until(partial(self._is_lost, kubelet))
+            lost = partial(self._is_lost, kubelet)
+            was_short = await self._lookout.until(lost, self._pace.last_retry)
+            await self._lookout.until(lost)
             if self._conduct.returns_after is None:
                 return
             changed = partial(self._sockets_changed, kubelet)
             if not self._conduct.keeps_server and not changed():
                 await self._end()
                 await self._lookout.until(changed)
-            # What the kubelet hangs up on again and again, it is not to be asked without a pause.
-            pause = (
-                min(Duration(pause * 2), self._pace.last_retry)
-                if was_short
-                else (self._pace.first_retry)
-            )
-            if await self._lookout.until(changed, pause):
-                await self.model.sleep(self._conduct.returns_after)
+            # A kubelet that hangs up again and again is not to be asked without a pause.
+            left_in_haste = not await self._lookout.until(changed, pause) and was_short
+            longer = min(Duration(pause * 2), self._pace.last_retry)
+            pause = longer if left_in_haste else self._pace.first_retry
 
-    async def _register_at_last(self) -> FileIdentity | None:
+    async def _register_at_last(self, known: FileIdentity | None) -> FileIdentity | None:
         """Register, however often it takes; returns the kubelet's socket that was used.
+
+        Args:
+            known: The kubelet's socket that was used last.
 
         Raises:
             TimeoutError: A kubelet that was there before has not come back in time.
@@ -228,12 +227,12 @@ class PluginServer:
                 patience = self._conduct.patience if self.registrations else None
                 if not await self._lookout.until(self._has_kubelet, patience):
                     raise TimeoutError
-            kubelet = identity_of(self.place.kubelet_socket)
-            if await self._try_to_register():
-                return kubelet
-            renewed = await self._lookout.until(partial(self._is_renewed, kubelet), retry)
-            if renewed and self.registrations:
+            if self.registrations and self._sockets_changed(known):
                 await self.model.sleep(self._conduct.returns_after or Duration(0))
+            known = identity_of(self.place.kubelet_socket)
+            if await self._try_to_register():
+                return known
+            await self._lookout.until(partial(self._is_renewed, known), retry)
             retry = min(Duration(retry * 2), self._pace.last_retry)
 
     async def _try_to_register(self) -> bool:

@@ -189,6 +189,29 @@ async def test_a_removed_socket_is_made_anew_although_the_kubelet_stays() -> Non
 
 
 @in_loop
+async def test_a_plugin_comes_back_in_its_own_time_also_when_its_stream_ended_before() -> None:
+    spans: list[Duration] = []
+
+    async def sleep(span: Duration) -> None:
+        spans.append(span)
+
+    model = TwoDevices()
+    model.sleep = sleep
+    conduct = Conduct(returns_after=SECOND)
+    async with kubelet() as node, serve(node.directory, model=model, conduct=conduct) as server:
+        await node.hang_up(await node.plugin())
+        await node.plugin(1)
+        after_the_stream = list(spans)
+        await node.stop()
+        await server.until(lambda it: it.refusal != "" or it.streams == 0)
+        await node.start()
+        await node.plugin(2)
+
+        assert SECOND not in after_the_stream
+        assert SECOND in spans
+
+
+@in_loop
 async def test_a_plugin_registers_again_when_the_kubelet_ends_its_stream() -> None:
     """R17, R18: the kubelet never dials again by itself."""
     async with kubelet() as node, serve(node.directory):
