@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,6 +16,8 @@ from simulator.engine.simulation import Simulation
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.world import Watching
 from simulator.live.settings import LiveSettings
+from simulator.live.taps import NoTap, Tap
+from simulator.live.world import LiveWorld
 from simulator.ports import Durability, Store, StoreReader
 from simulator.protocol.control_services import INFO
 from simulator.protocol.rebind_control_pb2 import InfoRequest
@@ -59,6 +61,33 @@ def simulated(
         yield simulation
     finally:
         simulation.close()
+
+
+@asynccontextmanager
+async def live_nodes(
+    spec: SimulationSpec, settings: LiveSettings, taps: Mapping[NodeName, Tap]
+) -> AsyncIterator[LiveWorld]:
+    """Build live nodes to try something on; their database is in their folder, and not synced.
+
+    Args:
+        spec: What they start from.
+        settings: Where their files are, and how their sockets behave.
+        taps: Who listens on a node's wire.
+    """
+    store: Store | None = None
+    if keeps_database(spec):
+        settings.root.mkdir(parents=True, exist_ok=True)
+        store = SqlStore(f"sqlite:///{settings.root}/rebind.db", durability=Durability.OFF)
+    try:
+        world = LiveWorld(spec, settings, store)
+        world.parts.taps = lambda node: taps.get(node, NoTap())
+        try:
+            yield world
+        finally:
+            await world.close()
+    finally:
+        if store is not None:
+            store.close()
 
 
 def _memory(node: NodeName) -> Store:

@@ -24,6 +24,7 @@ from simulator.live.agents import PodResourcesAnswers
 from simulator.live.meters import Meters
 from simulator.live.remote_plugin import PeerOwner, RemotePlugin
 from simulator.live.settings import LiveSettings
+from simulator.live.taps import Tap
 from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
 from simulator.wire.connections import ConnectionSettings
@@ -48,6 +49,7 @@ class Surroundings:
         called: Told of every call that is made to a plugin's endpoint.
         refused: Told of every endpoint whose registration, or first list, has failed.
         meters: Count what the kubelet counts (S11).
+        tap: Listens to what kubelet and plugins say.
     """
 
     timeline: LiveTimeline
@@ -57,6 +59,7 @@ class Surroundings:
     called: Callable[[str, PluginCall], None]
     refused: Callable[[str], None]
     meters: Meters
+    tap: Tap
 
 
 class KubeletSockets:
@@ -71,7 +74,7 @@ class KubeletSockets:
     def __init__(self, around: Surroundings, behavior: Behavior, kubelet: KubeletSocket) -> None:
         self._around = around
         self._behavior = behavior
-        self._kubelet = kubelet
+        self._kubelet = around.tap.on(kubelet)
         self._folder = around.settings.folder(around.node.name)
         self._tasks = Tasks()
         self._peers: set[RemotePlugin] = set()
@@ -199,6 +202,7 @@ class KubeletSockets:
             )
 
     def _ended(self, stream: PluginStream, end: StreamEnd) -> None:
+        self._around.tap.ended(stream, end)
         if not stream.listed:
             self._around.refused(stream.request.endpoint)
         if end.oversize is not None:

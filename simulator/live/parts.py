@@ -21,6 +21,7 @@ from simulator.live.plugin import LivePlugin
 from simulator.live.settings import LiveSettings
 from simulator.live.sockets import LiveSockets
 from simulator.live.storage import LiveStorage
+from simulator.live.taps import NoTap, Tap
 from simulator.live.timeline import LiveTimeline
 from simulator.ports import Store
 
@@ -38,6 +39,7 @@ class LiveParts:
         nodes: The nodes by name, once they are made.
         revisions: By node, a number that grows whenever something changes; the world's.
         meters: Who counts for a node.
+        taps: Who listens on a node's wire.
         models: What a plugin of this name serves, in place of a model of its spec.
     """
 
@@ -51,6 +53,7 @@ class LiveParts:
         self.nodes: Mapping[NodeName, Node] = {}
         self.revisions: Counter[NodeName] = Counter()
         self.meters: Callable[[NodeName], Meters] = lambda _: NoMeters()
+        self.taps: Callable[[NodeName], Tap] = lambda _: NoTap()
         self.models: dict[str, DevicePlugin] = {}
         self._run = run
         self._timeline = timeline
@@ -125,4 +128,5 @@ class LiveParts:
             called=called,
             refused=refused,
             meters=self.meters(node),
+            tap=self.taps(node),
         )
