@@ -18,7 +18,9 @@ import errno
 import os
 import signal
 import stat
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -55,6 +57,19 @@ def command_in(directory: Path, command: Sequence[str]) -> list[str]:
         command: Program and arguments; the program is looked for as a shell does.
     """
     return [sys.executable, "-IS", __file__, os.path.realpath(directory), *command]
+
+
+def why_refused() -> str:
+    """Return why no command can have a directory of its own there; empty when one can."""
+    with tempfile.TemporaryDirectory() as directory:
+        ended = subprocess.run(  # noqa: S603 - this module, and a Python that does nothing
+            command_in(Path(directory), [sys.executable, "-IS", "-c", ""]),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    return ended.stderr.strip().removeprefix("error: ") if ended.returncode else ""
 
 
 def become(directory: Path, command: Sequence[str]) -> NoReturn:

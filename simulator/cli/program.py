@@ -41,6 +41,7 @@ COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         "checkpoint": "simulator.cli.commands.checkpoint.command:checkpoint",
         "compare-versions": "simulator.cli.commands.compare_versions:compare_versions",
         "completion": "simulator.cli.commands.completion:completion",
+        "conform": "simulator.cli.commands.conform:conform",
         "db": "simulator.cli.commands.db:db",
         "delete": "simulator.cli.commands.delete:delete",
         "describe": "simulator.cli.commands.describe.command:describe",

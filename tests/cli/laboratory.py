@@ -7,11 +7,13 @@ It holds what the examples name:
     pod.yaml                      one of the pods, refused after a kubelet restart
     rebind.db                     node n0, imported from kubelet_internal_checkpoint
     rebind-run/n0                 the folder of node n0
+    bin/rebind                    the program, for commands that are given as arguments
 """
 
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 from tests.cli.running import rebind
@@ -44,6 +46,18 @@ def furnish(folder: Path) -> None:
     imported = rebind("checkpoint", "import", "kubelet_internal_checkpoint", "--node", "n0")
     assert imported.code == 0, imported.stderr
     (folder / "rebind-run" / "n0" / "device-plugins").mkdir(parents=True)
+    put_program(folder / "bin")
+
+
+def put_program(folder: Path) -> None:
+    """Put the program of this checkout into a folder, under its name."""
+    folder.mkdir()
+    program = folder / "rebind"
+    root = Path(__file__).parents[2]
+    program.write_text(
+        f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m simulator.cli "$@"\n'
+    )
+    program.chmod(0o755)
 
 
 def wants_server(command: str) -> bool:

@@ -48,6 +48,7 @@ def _laboratory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in [name for name in os.environ if name.startswith("REBIND_")]:
         monkeypatch.delenv(name)
     furnish(folder)
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
     yield
     shutil.rmtree(folder)
 

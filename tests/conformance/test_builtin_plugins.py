@@ -1,0 +1,129 @@
+"""`rebind conform` on the plugins that Rebind brings along: good ones pass, faults are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from plugins.faulty.modes import MODES
+from simulator.conformance.catalog import CATALOG
+from simulator.conformance.findings import Finding, Verdict
+from simulator.engine.ports import KubeletSocket
+from simulator.rig.kubelet import Kubelet
+from simulator.rig.loop_thread import LoopThread
+from tests.conformance.plugins import PluginInThread, conformance_of
+
+AT_A_TIME = 16
+"""They mostly wait."""
+
+Run = Callable[[], tuple[Finding, ...]]
+Arranged = Callable[[PluginInThread, Kubelet], None]
+
+
+@pytest.fixture
+def thread() -> Iterator[LoopThread]:
+    thread = LoopThread()
+    yield thread
+    thread.close()
+
+
+def names(findings: tuple[Finding, ...], verdict: Verdict) -> set[str]:
+    """Return the checks that came out in one way."""
+    return {finding.check.name for finding in findings if finding.verdict is verdict}
+
+
+def all_findings(runs: dict[str, Run]) -> dict[str, tuple[Finding, ...]]:
+    """Ask everything of several plugins at a time."""
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        findings = pool.map(lambda run: run(), runs.values())
+        return dict(zip(runs, findings, strict=True))
+
+
+def at_start(start: int, happens: Callable[[PluginInThread], None]) -> Arranged:
+    """Let something happen to a plugin right before the kubelet's n-th start."""
+
+    def arrange(plugin: PluginInThread, node: Kubelet) -> None:
+        listen = node.tap.on
+
+        def begin(kubelet: KubeletSocket) -> KubeletSocket:
+            if node.tap.kubelets + 1 == start:
+                happens(plugin)
+            return listen(kubelet)
+
+        node.tap.on = begin  # type: ignore[method-assign]  # the moment before the sockets are there
+
+    return arrange
+
+
+def test_the_faults_name_checks_that_there_are() -> None:
+    named = {name for mode in MODES.values() for name in mode.fails}
+
+    assert named <= set(CATALOG)
+
+
+def test_good_plugins_pass_and_each_fault_fails_exactly_the_checks_of_its_row(
+    thread: LoopThread, tmp_path: Path
+) -> None:
+    """A check that cannot fail proves nothing: each one does."""
+
+    def faulty(mode: str) -> Run:
+        after = [("after", "200ms")] if mode == "two-instances" else []
+        return lambda: conformance_of(thread, "faulty", ("mode", mode), *after)
+
+    def ending(start: int) -> Run:
+        arranged = at_start(start, PluginInThread.vanish)
+        return lambda: conformance_of(thread, "fake", arrange=arranged)
+
+    for name in ("a", "b", "c"):
+        (tmp_path / name).touch()
+    files = tmp_path / "b"
+    runs: dict[str, Run] = {
+        "fake": lambda: conformance_of(
+            thread, "fake", ("preferred", "packed"), ("pre-start", "true")
+        ),
+        "files": lambda: conformance_of(
+            thread,
+            "files",
+            ("device", f"{tmp_path}/*=example.com/files"),
+            ("poll", "50ms"),
+            break_device=files.unlink,
+            mend_device=files.touch,
+        ),
+        "no change": lambda: conformance_of(
+            thread, "fake", break_device=lambda: None, mend_device=lambda: None
+        ),
+        "busy after restarts": lambda: conformance_of(
+            thread, "fake", arrange=at_start(4, PluginInThread.refuse)
+        ),
+        **{f"ends before start {start}": ending(start) for start in (5, 6, 7)},
+        **{mode: faulty(mode) for mode in MODES},
+    }
+    expected: dict[str, set[str]] = {
+        "fake": set(),
+        "files": set(),
+        "no change": {"health-change"},
+        "busy after restarts": {"allocate-after-restart"},
+        "ends before start 5": {"kubelet-crash"},
+        "ends before start 6": {"slow-kubelet"},
+        "ends before start 7": {"socket-wipe"},
+        **{name: set(mode.fails) for name, mode in MODES.items()},
+    }
+    findings = all_findings(runs)
+    failed = {name: names(found, Verdict.FAILED) for name, found in findings.items()}
+
+    wrong = {
+        name: [
+            f"{each.check.name}: {each.detail}"
+            for each in findings[name]
+            if each.verdict is Verdict.FAILED
+        ]
+        for name in runs
+        if failed[name] != expected[name]
+    }
+    assert wrong == {}
+    assert names(findings["fake"], Verdict.NOT_APPLICABLE) == {"health-change"}
+    assert names(findings["files"], Verdict.NOT_APPLICABLE) == {"preferred-allocation", "pre-start"}
+    assert {name for found in failed.values() for name in found} == set(CATALOG)
