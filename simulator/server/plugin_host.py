@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from plugins.kinds import SOCKET_NAME, PluginGroup, Setting, build_plugin, kind_of
+from plugins.kinds import SOCKET_NAME, PluginGroup, Setting, build_plugin, kind_of, pairs_of
 from simulator.core.instants import SECOND, Duration
 from simulator.core.records import KubeletStarted, KubeletStopped, Stamped
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.errors import ConfigError, ObjectConflictError, ObjectNotFoundError
+from simulator.inotify import DirectoryChanges
 from simulator.live.settings import LiveSettings
 from simulator.live.tasks import Tasks
 from simulator.live.world import LiveWorld
@@ -31,7 +32,6 @@ PLUGINS_MAX: Final = 64
 
 _DOWN: Final = frozenset({"reboot", "power cut", "recreated"})
 """Causes for which a kubelet stops and the machine with it."""
-_FLAG: Final = "--"
 _NAME: Final = re.compile(r"[A-Za-z][-A-Za-z0-9_.]{0,39}", re.ASCII)
 _RENUMBERED: Final = "uuid"
 
@@ -66,6 +66,7 @@ class BuiltInPlugins:
         self._down: set[NodeName] = set()
         self._boots = 0
         self._tasks = Tasks()
+        self._changes = DirectoryChanges()
         world.watch_records(self._recorded)
 
     def of_node(self, node: NodeName) -> Mapping[str, BuiltIn]:
@@ -105,7 +106,7 @@ class BuiltInPlugins:
         if len(of_node) >= PLUGINS_MAX:
             message = f"{node} has {PLUGINS_MAX} built-in plugins, as many as a server starts"
             raise ConfigError(message)
-        plugin = _Plugin(kind, _with_socket(_pairs(kind, arguments), name))
+        plugin = _Plugin(kind, _with_socket(tuple(pairs_of(kind, arguments)), name))
         await self._begin(node, plugin)
         of_node[name] = plugin
         return name
@@ -132,6 +133,7 @@ class BuiltInPlugins:
         await self._tasks.close()
         for of_node in self._plugins.values():
             await asyncio.gather(*(self._end(plugin) for plugin in of_node.values()))
+        self._changes.close()
 
     def _found(self, node: NodeName, name: str) -> _Plugin:
         plugin = self._plugins.get(node, {}).get(name)
@@ -147,6 +149,7 @@ class BuiltInPlugins:
         setting = Setting(
             plugin_dir=folder.device_plugins,
             registry_dir=folder.plugins_registry,
+            changes=self._changes,
             socket_mode=0o600 if mode is None else mode,
         )
         group = build_plugin(plugin.kind, plugin.pairs, setting)
@@ -199,29 +202,3 @@ def _other_ids(plugin: _Plugin, boot: int) -> Pairs:
         return plugin.pairs
     kept = tuple(pair for pair in plugin.pairs if pair[0] not in changed)
     return (*kept, *changed.items())
-
-
-def _pairs(kind: str, arguments: tuple[str, ...]) -> Pairs:
-    """Read the words of a command line as options and their values.
-
-    Raises:
-        ConfigError: There is no such kind, or a word is no option of it.
-    """
-    flags = {option.name for option in kind_of(kind).all_options if option.is_flag}
-    pairs: list[tuple[str, str]] = []
-    words = list(arguments)
-    while words:
-        word = words.pop(0)
-        name, equals, value = word.removeprefix(_FLAG).partition("=")
-        if not word.startswith(_FLAG) or not name:
-            reason = f"{word!r} is no option of a {kind} plugin; write e.g. --count 4"
-            raise ConfigError(reason)
-        if name in flags and not equals:
-            value = "true"
-        elif not equals:
-            if not words:
-                reason = f"--{name} wants a value"
-                raise ConfigError(reason)
-            value = words.pop(0)
-        pairs.append((name, value))
-    return tuple(pairs)
