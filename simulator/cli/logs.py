@@ -13,6 +13,8 @@ from typing_extensions import override
 LEVELS: Final = ("debug", "info", "warning", "error")
 FORMATS: Final = ("text", "json")
 
+_GRPC: Final = "grpc._cython.cygrpc"
+_HANG_UP: Final = "ExecuteBatchError raised in core by servicer method"
 _STANDARD_FIELDS: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
@@ -20,9 +22,18 @@ def configure(*, level: str, style: str) -> None:
     """Send log records of at least `level` to stderr in one of the two `FORMATS`."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonFormatter() if style == "json" else _TextFormatter())
+    handler.addFilter(_is_no_hang_up)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+
+
+def _is_no_hang_up(record: logging.LogRecord) -> bool:
+    """Tell whether a record is of interest: gRPC's of a client that left a stream is not.
+
+    It comes as an error with a traceback, although nothing is wrong; those of defects stay.
+    """
+    return not (record.name == _GRPC and record.getMessage().startswith(_HANG_UP))
 
 
 def _fields(record: logging.LogRecord) -> dict[str, object]:

@@ -226,6 +226,26 @@ def test_a_closed_pipe_leaves_no_noise() -> None:
     assert finished.stderr == b""
 
 
+def test_a_client_that_left_a_stream_is_no_error_to_tell_of(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    grpc_log = logging.getLogger("grpc._cython.cygrpc")
+    try:
+        logs.configure(level="info", style="text")
+        grpc_log.error("ExecuteBatchError raised in core by servicer method [/x/Y]")
+        grpc_log.error("Unexpected [KeyError] raised by servicer method [/x/Y]")
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+
+    told = capsys.readouterr().err
+    assert told == (
+        "ERROR grpc._cython.cygrpc: Unexpected [KeyError] raised by servicer method [/x/Y]\n"
+    )
+
+
 def test_log_records_keep_their_fields_in_both_forms(capsys: pytest.CaptureFixture[str]) -> None:
     root = logging.getLogger()
     before, level = root.handlers[:], root.level

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
 from functools import partial
 from typing import Final
@@ -17,8 +16,6 @@ from simulator.core.plurals import counted
 from simulator.reports.text import printable
 
 _ENDINGS: Final = (signal.SIGINT, signal.SIGTERM)
-_GRPC_LOG: Final = "grpc._cython.cygrpc"
-"""Tells, with a traceback, of every kubelet that hangs up in the middle of a list."""
 
 
 async def run_plugin(group: PluginGroup, *, for_at_most: Duration | None) -> None:
@@ -27,10 +24,8 @@ async def run_plugin(group: PluginGroup, *, for_at_most: Duration | None) -> Non
     What becomes of it is told on stderr.
 
     Raises:
-        ConfigError: A socket is taken, or its path too long.
-        OSError: A folder does not exist or may not be written.
+        ServerError: A socket is taken, cannot be made, or its path is too long.
     """
-    logging.getLogger(_GRPC_LOG).setLevel(logging.CRITICAL)
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _ENDINGS:
