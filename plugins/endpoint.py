@@ -1,16 +1,14 @@
-"""A plugin's own socket and the gRPC server behind it."""
+"""A plugin's own socket and the server behind it."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
-
-import grpc
 
 from plugins.conduct import Place
 from plugins.model import DevicePlugin
 from plugins.rpc import DevicePluginService, PluginRegistrationService, Witness
-from plugins.sockets import FileIdentity, identity_of, start_at
+from simulator.wire.servers import UnixServer
+from simulator.wire.sockets import SocketFile, file_at
 
 
 class Endpoint:
@@ -27,12 +25,10 @@ class Endpoint:
         self, model: DevicePlugin, place: Place, *, version: str, witness: Witness
     ) -> None:
         self._place = place
-        self._services = [DevicePluginService(model, witness).handler()]
-        if place.found_by_kubelet:
-            registration = PluginRegistrationService(model.resource, version, witness)
-            self._services.append(registration.handler())
-        self._server: grpc.aio.Server | None = None
-        self._own: FileIdentity | None = None
+        self._service = DevicePluginService(model, witness)
+        self._registration = PluginRegistrationService(model.resource, version, witness)
+        self._server: UnixServer | None = None
+        self._file: SocketFile | None = None
 
     @property
     def is_serving(self) -> bool:
@@ -42,32 +38,34 @@ class Endpoint:
     @property
     def is_in_place(self) -> bool:
         """Whether the file at the socket's path is the one that was made here."""
-        return self._own is not None and identity_of(self._place.socket) == self._own
+        return self._file is not None and self._file.is_in_place()
 
     async def open(self) -> None:
         """Serve the socket, if it is not served.
 
         Raises:
-            OSError: The folder is gone or may not be written.
+            ServerError: Somebody else serves it, or no socket can be made there.
         """
         if self.is_in_place and self.is_serving:
             return
         await self.close()
-        server = grpc.aio.server()
-        server.add_generic_rpc_handlers(self._services)
+        server = UnixServer(self._place.socket)
+        self._service.serve_on(server)
+        if self._place.found_by_kubelet:
+            self._registration.serve_on(server)
         self._server = server  # Before it starts, so that it is stopped whatever comes between.
-        self._own = await start_at(server, self._place.socket, self._place.socket_mode)
+        await server.start(mode=self._place.socket_mode)
+        self._file = file_at(self._place.socket)
 
     async def close(self) -> None:
         """End the server; the socket's file stays where it is."""
         if self._server is not None:
             # To its end, also when this task is cancelled meanwhile.
-            await asyncio.shield(self._server.stop(None))
+            await asyncio.shield(self._server.stop(keep_file=True))
         self._server = None
 
     def remove_socket(self) -> None:
         """Remove the socket's file, if it was made here."""
-        if self.is_in_place:
-            with suppress(OSError):
-                self._place.socket.unlink()
-        self._own = None
+        if self._file is not None:
+            self._file.remove()
+        self._file = None

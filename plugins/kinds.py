@@ -159,8 +159,7 @@ class PluginGroup:
         """Start all servers; if one cannot be started, none is left.
 
         Raises:
-            ConfigError: A socket is taken, or its path too long.
-            OSError: A folder does not exist or may not be written.
+            ServerError: A socket is taken, cannot be made, or its path is too long.
         """
         try:
             for server in self.servers:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import grpc
-
-from plugins.sockets import CHANNEL_OPTIONS, target_of
 from simulator.core.endpoints import PluginOptions
-from simulator.core.instants import SECOND, Duration
+from simulator.core.instants import Duration
+from simulator.errors import PluginError
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol import services
+from simulator.wire.connections import ConnectionSettings, dial
+from simulator.wire.sockets import Occupant, occupant_of
 
 
 async def register(  # noqa: PLR0913 - what a request consists of
@@ -31,19 +31,21 @@ async def register(  # noqa: PLR0913 - what a request consists of
         pre_start_required=wants.pre_start_required,
         get_preferred_allocation_available=wants.preferred_allocation,
     )
-    target = target_of(kubelet_socket)
-    async with grpc.aio.insecure_channel(target, options=CHANNEL_OPTIONS) as channel:
-        call = channel.unary_unary(
-            services.REGISTER.path,
-            request_serializer=services.REGISTER.request.SerializeToString,
-            response_deserializer=services.REGISTER.response.FromString,
-        )
+    occupant = occupant_of(kubelet_socket)
+    if occupant is not Occupant.LIVING_SOCKET:
+        return f"{kubelet_socket} is {occupant.value}"
+    try:
+        connection = await dial(kubelet_socket, ConnectionSettings(dial_timeout=within))
+    except PluginError as error:
+        return f"{kubelet_socket}: {error}"
+    try:
         for resource in resources:
             request = device_plugin.RegisterRequest(
                 version=version, endpoint=endpoint, resource_name=resource, options=options
             )
-            try:
-                await call(request, timeout=within / SECOND)
-            except grpc.aio.AioRpcError as error:
-                return error.details() or error.code().name
+            await connection.call(services.REGISTER, request, within)
+    except PluginError as error:
+        return str(error)
+    finally:
+        await connection.close()
     return ""

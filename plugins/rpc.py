@@ -1,4 +1,4 @@
-"""The plugin's side of the device plugin API on gRPC (S1.3, S1.29): calls in, answers out.
+"""The plugin's side of the device plugin API (S1.3, S1.29): calls in, answers out.
 
 It decides nothing; answers are the model's, whose bytes go out as they are.
 """
@@ -7,28 +7,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import Any, Final, Protocol, TypeAlias, TypeVar
-
-import grpc
-from google.protobuf.message import Message
+from typing import Final, Protocol
 
 from plugins.model import DevicePlugin
 from simulator.core.allocate_response import encode
 from simulator.core.devices import Device, DeviceId
 from simulator.core.protobuf_wire import write_bytes
-from simulator.errors import PluginError
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol import rebind_pluginregistration_pb2 as plugin_registration
 from simulator.protocol import services
+from simulator.protocol.services import Method, Request, Response
+from simulator.wire.servers import UnixServer
 
 _CONTAINER_RESPONSES: Final = 1
 """The field of AllocateResponse (S1.4)."""
-
-Request = TypeVar("Request", bound=Message)
-Response = TypeVar("Response", bound=Message)
-
-_Context: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
-_Handlers: TypeAlias = "dict[str, grpc.RpcMethodHandler[Any, Any]]"
 
 
 class Witness(Protocol):
@@ -75,54 +67,42 @@ class DevicePluginService:
         self._model = model
         self._witness = witness
 
-    def handler(self) -> grpc.GenericRpcHandler:
-        """Return the service for a server."""
-        lists = services.LIST_AND_WATCH
-        return grpc.method_handlers_generic_handler(
-            services.DEVICE_PLUGIN,
-            {
-                **self._unary(services.GET_DEVICE_PLUGIN_OPTIONS, self._options),
-                **self._unary(services.GET_PREFERRED_ALLOCATION, self._prefer),
-                **self._unary(services.ALLOCATE, self._allocate),
-                **self._unary(services.PRE_START_CONTAINER, self._pre_start),
-                lists.name: grpc.unary_stream_rpc_method_handler(
-                    self._list, request_deserializer=lists.request.FromString
-                ),
-            },
-        )
+    def serve_on(self, server: UnixServer) -> None:
+        """Let a server have this service."""
+        self._answer(server, services.GET_DEVICE_PLUGIN_OPTIONS, self._options)
+        self._answer(server, services.GET_PREFERRED_ALLOCATION, self._prefer)
+        self._answer(server, services.ALLOCATE, self._allocate)
+        self._answer(server, services.PRE_START_CONTAINER, self._pre_start)
+        server.stream(services.LIST_AND_WATCH, self._list)
 
-    def _unary(
+    def _answer(
         self,
-        method: services.Method[Request, Response],
-        answer: Callable[[Request], Awaitable[bytes]],
-    ) -> _Handlers:
-        async def handle(request: Request, context: _Context) -> bytes:
+        server: UnixServer,
+        method: Method[Request, Response],
+        answer: Callable[[Request], Awaitable[Response | bytes]],
+    ) -> None:
+        async def handle(request: Request) -> Response | bytes:
             self._witness.called(method.name)
-            try:
-                return await answer(request)
-            except PluginError as error:
-                await context.abort(grpc.StatusCode.UNKNOWN, str(error))
+            return await answer(request)
 
-        return _handlers(method, handle)
+        server.answer(method, handle)
 
-    async def _list(self, _: device_plugin.Empty, context: _Context) -> AsyncGenerator[bytes, None]:
+    async def _list(self, _: device_plugin.Empty) -> AsyncGenerator[bytes, None]:
         self._witness.called(services.LIST_AND_WATCH.name)
         stream = self._witness.stream_opened()
         try:
             async with aclosing(self._model.lists()) as lists:
                 async for devices in lists:
                     yield message_of(devices)
-        except PluginError as error:
-            await context.abort(grpc.StatusCode.UNKNOWN, str(error))
         finally:
             self._witness.stream_ended(stream)
 
-    async def _options(self, _: device_plugin.Empty) -> bytes:
+    async def _options(self, _: device_plugin.Empty) -> device_plugin.DevicePluginOptions:
         options = await self._model.options()
         return device_plugin.DevicePluginOptions(
             pre_start_required=options.pre_start_required,
             get_preferred_allocation_available=options.preferred_allocation,
-        ).SerializeToString()
+        )
 
     async def _allocate(self, request: device_plugin.AllocateRequest) -> bytes:
         answers = [
@@ -135,7 +115,9 @@ class DevicePluginService:
             if answer is not None
         )
 
-    async def _prefer(self, request: device_plugin.PreferredAllocationRequest) -> bytes:
+    async def _prefer(
+        self, request: device_plugin.PreferredAllocationRequest
+    ) -> device_plugin.PreferredAllocationResponse:
         response = device_plugin.PreferredAllocationResponse()
         for each in request.container_requests:
             preferred = await self._model.prefer(
@@ -144,11 +126,13 @@ class DevicePluginService:
                 each.allocation_size,
             )
             response.container_responses.add(deviceIDs=preferred)
-        return response.SerializeToString()
+        return response
 
-    async def _pre_start(self, request: device_plugin.PreStartContainerRequest) -> bytes:
+    async def _pre_start(
+        self, request: device_plugin.PreStartContainerRequest
+    ) -> device_plugin.PreStartContainerResponse:
         await self._model.pre_start(_ids(request.devices_ids))
-        return device_plugin.PreStartContainerResponse().SerializeToString()
+        return device_plugin.PreStartContainerResponse()
 
 
 class PluginRegistrationService:
@@ -166,36 +150,21 @@ class PluginRegistrationService:
         )
         self._witness = witness
 
-    def handler(self) -> grpc.GenericRpcHandler:
-        """Return the service for a server; the endpoint is the socket itself (S1.33)."""
-        return grpc.method_handlers_generic_handler(
-            services.PLUGIN_REGISTRATION,
-            {
-                **_handlers(services.GET_INFO, self._tell),
-                **_handlers(services.NOTIFY_REGISTRATION_STATUS, self._take),
-            },
-        )
+    def serve_on(self, server: UnixServer) -> None:
+        """Let a server have this service; the endpoint is its socket (S1.33)."""
+        server.answer(services.GET_INFO, self._tell)
+        server.answer(services.NOTIFY_REGISTRATION_STATUS, self._take)
 
-    async def _tell(self, _: plugin_registration.InfoRequest, __: _Context) -> bytes:
+    async def _tell(self, _: plugin_registration.InfoRequest) -> plugin_registration.PluginInfo:
         self._witness.called(services.GET_INFO.name)
-        return self._info.SerializeToString()
+        return self._info
 
-    async def _take(self, status: plugin_registration.RegistrationStatus, _: _Context) -> bytes:
+    async def _take(
+        self, status: plugin_registration.RegistrationStatus
+    ) -> plugin_registration.RegistrationStatusResponse:
         self._witness.called(services.NOTIFY_REGISTRATION_STATUS.name)
         self._witness.notified(registered=status.plugin_registered, error=status.error)
-        return plugin_registration.RegistrationStatusResponse().SerializeToString()
-
-
-def _handlers(
-    method: services.Method[Request, Response],
-    handle: Callable[[Request, _Context], Awaitable[bytes]],
-) -> _Handlers:
-    """Return the handler of one method by its name; answers are serialized already."""
-    return {
-        method.name: grpc.unary_unary_rpc_method_handler(
-            handle, request_deserializer=method.request.FromString
-        )
-    }
+        return plugin_registration.RegistrationStatusResponse()
 
 
 def _ids(texts: Sequence[str]) -> tuple[DeviceId, ...]:

@@ -20,10 +20,10 @@ from plugins.endpoint import Endpoint
 from plugins.lookout import Lookout
 from plugins.model import DevicePlugin
 from plugins.registering import register
-from plugins.sockets import FileIdentity, identity_of, is_served, require_room
 from simulator.core.instants import Duration
-from simulator.errors import ConfigError
+from simulator.errors import ServerError
 from simulator.inotify import DirectoryChanges
+from simulator.wire.sockets import FileIdentity, identity_of, make_room, require_room
 
 _LOG = logging.getLogger(__name__)
 
@@ -76,17 +76,11 @@ class PluginServer:
         """Begin to serve and to register; returns when the socket is there, if it is to be at once.
 
         Raises:
-            ConfigError: The socket's path is too long, or somebody else serves it.
-            OSError: The folder does not exist or may not be written.
+            ServerError: The socket's path is too long, somebody else serves it, or it cannot be
+                made.
         """
         require_room(self.place.kubelet_socket)
-        require_room(self.place.socket)
-        if is_served(self.place.socket):
-            reason = (
-                f"{self.place.socket} is served by another plugin; stop that one, or choose "
-                "another socket name"
-            )
-            raise ConfigError(reason)
+        make_room(self.place.socket)
         if not self._conduct.starts_after:
             await self._open()
         self._lookout.open()
@@ -102,7 +96,7 @@ class PluginServer:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if tasks:
+        if tasks and self._conduct.lingers:
             await self.model.sleep(self._conduct.lingers)
         if self._conduct.removes_socket:
             self._endpoint.remove_socket()
@@ -246,8 +240,8 @@ class PluginServer:
             if not self.place.found_by_kubelet:
                 self._judge(await self._register())
                 return not self.refusal
-        except OSError as error:
-            self._judge(f"{error.filename}: {error.strerror}")
+        except ServerError as error:
+            self._judge(str(error))
             return False
         return True
 

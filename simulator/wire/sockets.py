@@ -82,6 +82,11 @@ class SocketFile:
             self.path.unlink(missing_ok=True)
 
 
+def file_at(path: Path) -> SocketFile:
+    """Return the file that is at `path` now; without one, it is never in place."""
+    return SocketFile(path, identity_of(path))
+
+
 def target_of(path: Path) -> str:
     """Return gRPC's name for a unix socket; it decodes percent signs."""
     return f"unix:{quote(os.fspath(path.absolute()))}"

@@ -27,7 +27,7 @@ from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine.plugin_answers import answer_of
 from simulator.engine.spec import PluginSpec
-from simulator.errors import ConfigError
+from simulator.errors import ConfigError, ServerError
 from tests.plugins.kubelet import in_loop, kubelet
 
 GPU = "example.com/gpu"
@@ -379,7 +379,7 @@ async def test_a_plugin_that_cannot_start_whole_leaves_nothing_behind() -> None:
     two = [("resource-name", GPU), ("resource-name", "example.com/nic")]
     async with kubelet() as node, fake(node.directory, *two[1:]):
         await node.plugin()
-        with pytest.raises(ConfigError, match="is served by another plugin"):
+        with pytest.raises(ServerError, match="is served by another process"):
             await fake(node.directory, *two).start()
 
         assert not (node.directory / "fake-example.com_gpu.sock").exists()

@@ -203,7 +203,9 @@ async def hanging_options() -> None:
 
 async def failing_options() -> None:
     async with staged("failing-options") as stage:
-        assert await stage.refusal() == "failed to get device plugin options: not now"
+        assert await stage.refusal() == (
+            "rpc error: code = Unknown desc = failed to get device plugin options: not now"
+        )
 
 
 # Lists and streams

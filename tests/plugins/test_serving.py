@@ -19,7 +19,7 @@ from simulator.core.allocate_response import AllocateResponse, encode
 from simulator.core.devices import Device, DeviceId, NumaNode
 from simulator.core.endpoints import PluginOptions
 from simulator.core.instants import MILLISECOND, SECOND, Duration
-from simulator.errors import ConfigError, PluginCallError
+from simulator.errors import PluginCallError, ServerError
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol import services
 from tests.plugins.kubelet import RegistrationServer, in_loop, kubelet, plugin_directory
@@ -241,7 +241,8 @@ async def test_a_refused_plugin_tries_again_and_says_why() -> None:
         async with serve(node.directory) as server:
             await node.until(lambda: len(node.requests) == 3)
 
-            assert server.refusal == 'the ResourceName "gpu" is invalid'
+            text = 'the ResourceName "gpu" is invalid'
+            assert server.refusal == f"rpc error: code = Unknown desc = {text}"
             assert not server.is_registered
             node.refuses = ""
             await node.plugin()
@@ -288,7 +289,7 @@ async def test_a_late_plugin_has_no_socket_before_its_time() -> None:
 @in_loop
 async def test_the_socket_of_a_living_plugin_is_not_taken() -> None:
     async with kubelet() as node, serve(node.directory):
-        with pytest.raises(ConfigError, match=r"p\.sock is served by another plugin"):
+        with pytest.raises(ServerError, match=r"p\.sock is served by another process"):
             await serve(node.directory).start()
         await node.plugin()
 
@@ -306,7 +307,7 @@ async def test_a_dead_plugins_socket_is_replaced() -> None:
 async def test_paths_too_long_for_a_socket_are_refused_with_their_length() -> None:
     with plugin_directory() as directory:
         place = Place(directory=directory, socket_name="p" * 108)
-        with pytest.raises(ConfigError, match=r"bytes; at most 107 are possible"):
+        with pytest.raises(ServerError, match=r"bytes; at most 107 are possible"):
             await PluginServer(TwoDevices(), place).start()
 
 
