@@ -65,7 +65,10 @@ def simulated(
 
 @asynccontextmanager
 async def live_nodes(
-    spec: SimulationSpec, settings: LiveSettings, taps: Mapping[NodeName, Tap]
+    spec: SimulationSpec,
+    settings: LiveSettings,
+    taps: Mapping[NodeName, Tap],
+    faults: Sequence[Fault] = (),
 ) -> AsyncIterator[LiveWorld]:
     """Build live nodes to try something on; their database is in their folder, and not synced.
 
@@ -73,13 +76,14 @@ async def live_nodes(
         spec: What they start from.
         settings: Where their files are, and how their sockets behave.
         taps: Who listens on a node's wire.
+        faults: What goes wrong at which effect.
     """
     store: Store | None = None
     if keeps_database(spec):
         settings.root.mkdir(parents=True, exist_ok=True)
         store = SqlStore(f"sqlite:///{settings.root}/rebind.db", durability=Durability.OFF)
     try:
-        world = LiveWorld(spec, settings, store)
+        world = LiveWorld(spec, settings, store, faults=faults)
         world.parts.taps = lambda node: taps.get(node, NoTap())
         try:
             yield world

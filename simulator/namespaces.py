@@ -23,6 +23,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -59,6 +60,7 @@ def command_in(directory: Path, command: Sequence[str]) -> list[str]:
     return [sys.executable, "-IS", __file__, os.path.realpath(directory), *command]
 
 
+@cache
 def why_refused() -> str:
     """Return why no command can have a directory of its own there; empty when one can."""
     with tempfile.TemporaryDirectory() as directory:

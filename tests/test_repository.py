@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.shadowing import PACKAGES
+from simulator.shadowing import PACKAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = (*PACKAGES, "tests")

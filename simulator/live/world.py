@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
 from simulator.core.instants import SECOND, Duration
-from simulator.engine.faults import EffectLog
+from simulator.engine.faults import EffectLog, Fault
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.world import Watching, World
 from simulator.live.parts import LiveParts
@@ -27,6 +27,7 @@ class LiveWorld(World):
         settings: Where its files are, and how its sockets behave.
         store: The open database, if the persistence keeps its state there; the owner closes it.
         watching: What is kept beside the records.
+        faults: What goes wrong at which effect.
 
     Attributes:
         settings: As given.
@@ -38,6 +39,7 @@ class LiveWorld(World):
         settings: LiveSettings,
         store: Store | None,
         watching: Watching = UNWATCHED,
+        faults: Iterable[Fault] = (),
     ) -> None:
         loop = asyncio.get_running_loop()
         timeline = LiveTimeline(loop, start=settings.start, speed=settings.speed)
@@ -49,7 +51,7 @@ class LiveWorld(World):
             spec,
             timeline=timeline,
             adapters=self._parts,
-            effects=EffectLog(),
+            effects=EffectLog(faults),
             watching=watching,
         )
         self._parts.nodes = self.nodes

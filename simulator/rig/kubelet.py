@@ -66,6 +66,11 @@ class Kubelet:
         return self.directory / "device-plugins"
 
     @property
+    def version(self) -> str:
+        """The kubelet's version."""
+        return self._rig.version
+
+    @property
     def is_up(self) -> bool:
         """Whether the kubelet runs and listens."""
 
@@ -285,22 +290,24 @@ class Kubelet:
     def run(
         self,
         *command: str | Path,
-        private: bool = False,
+        in_namespace: bool = False,
         environment: Mapping[str, str] | None = None,
     ) -> PluginProcess:
         """Start a plugin; it is ended with the node, at the latest.
 
         Args:
             command: Program and arguments.
-            private: Whether `/var/lib/kubelet` is the node's directory for it, as a plugin needs
-                that has the path built in; else tell it `socket_dir` by its own flag.
+            in_namespace: Whether `/var/lib/kubelet` is the node's directory for it, as a plugin
+                needs that has the path built in; else tell it `socket_dir` by its own flag.
             environment: Variables beside those of this process.
 
         Raises:
-            OSError: The program cannot be run.
+            OSError: The program cannot be run, or not in a namespace.
         """
         words = [str(word) for word in command]
-        return self._rig.start_process(self, words, private=private, environment=environment or {})
+        return self._rig.start_process(
+            self, words, in_namespace=in_namespace, environment=environment or {}
+        )
 
     # Inside
 

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from errno import EPERM
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,7 @@ from simulator.engine.spec import SimulationSpec
 from simulator.errors import ConfigError
 from simulator.live.settings import LiveSettings
 from simulator.live.world import LiveWorld
+from simulator.namespaces import why_refused
 from simulator.rig.kubelet import Kubelet
 from simulator.rig.loop_thread import LoopThread
 from simulator.rig.outcomes import NotInTimeError
@@ -60,6 +62,7 @@ class Rig:
 
     Attributes:
         root: The folder of the nodes, which is removed at the end.
+        version: Of the kubelets.
         kubelets: By node, in the order of the spec.
     """
 
@@ -73,6 +76,7 @@ class Rig:
         begun: bool = True,
     ) -> None:
         self.root = _new_root()
+        self.version = spec.kubelet_version
         self._thread = thread
         self._names = count(1)
         self._processes: list[tuple[NodeName, PluginProcess]] = []
@@ -212,12 +216,14 @@ class Rig:
         kubelet: Kubelet,
         command: Sequence[str],
         *,
-        private: bool,
+        in_namespace: bool,
         environment: Mapping[str, str],
     ) -> PluginProcess:
         """Start a plugin beside a kubelet."""
+        if in_namespace and (refusal := why_refused()):
+            raise OSError(EPERM, refusal)
         process = PluginProcess(
-            command, kubelet.directory, private=private, environment=environment
+            command, kubelet.directory, private=in_namespace, environment=environment
         )
         self._processes.append((kubelet.name, process))
         return process

@@ -231,7 +231,7 @@ def _launched(kubelet: Kubelet, command: Sequence[str], place: _Place) -> Plugin
         joined = place.flag.endswith("=")
         words += [f"{place.flag}{directory}"] if joined else [place.flag, directory]
     environment = {} if place.variable is None else {place.variable: directory}
-    return kubelet.run(*words, private=place.private, environment=environment)
+    return kubelet.run(*words, in_namespace=place.private, environment=environment)
 
 
 def _require_runnable(command: Sequence[str], place: _Place) -> None:
