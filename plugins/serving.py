@@ -23,7 +23,7 @@ from plugins.registering import register
 from simulator.core.instants import Duration
 from simulator.errors import ServerError
 from simulator.inotify import DirectoryChanges
-from simulator.wire.sockets import FileIdentity, identity_of, make_room, require_room
+from simulator.wire.sockets import FileIdentity, Occupant, identity_of, occupant_of, require_room
 
 _LOG = logging.getLogger(__name__)
 
@@ -80,7 +80,12 @@ class PluginServer:
                 made.
         """
         require_room(self.place.kubelet_socket)
-        make_room(self.place.socket)
+        if occupant_of(self.place.socket) is Occupant.LIVING_SOCKET:
+            reason = (
+                f"{self.place.socket} is served by another plugin; stop that one, or choose "
+                "another socket name"
+            )
+            raise ServerError(reason)
         if not self._conduct.starts_after:
             await self._open()
         self._lookout.open()

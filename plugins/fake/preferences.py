@@ -6,13 +6,19 @@ node. A preference is always complete and on offer, and the same request gets th
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from heapq import heapify, heappop, heapreplace
 from typing import Final
 
 from simulator.core.devices import Device, DeviceId
 from simulator.core.physical_ids import stands_for
 from simulator.core.plugin_answers import first_offered
+
+_DIGITS: Final = re.compile(r"([0-9]{1,18})")
 
 Key = Callable[[DeviceId], tuple[int | str, ...]]
 """Tells to which group a device belongs."""
@@ -64,17 +70,23 @@ def _gathered(
     chosen = list(must_include)
     groups = _groups(available, must_include, key)
     used = {key(device) for device in must_include}
-    while groups and len(chosen) < size:
-        needed = size - len(chosen)
-
-        def urgency(group: tuple[int | str, ...], needed: int = needed) -> tuple[bool, bool, int]:
-            members = len(groups[group])
-            suffices = members >= needed
-            return group not in used, not suffices, members if suffices else -members
-
-        best = min(groups, key=urgency)
-        chosen += groups.pop(best)[:needed]
+    for in_use in (True, False):
+        pool = [members for group, members in groups.items() if (group in used) is in_use]
+        chosen += _from_few(pool, size - len(chosen))
     return tuple(chosen[: max(size, 0)])
+
+
+def _from_few(groups: list[list[DeviceId]], needed: int) -> list[DeviceId]:
+    """Take devices from groups, as few as possible; of groups of one size, the first."""
+    pool = sorted(groups, key=len)
+    sizes = [len(members) for members in pool]
+    taken: list[DeviceId] = []
+    while pool and len(taken) < needed:
+        missing = needed - len(taken)
+        at = bisect_left(sizes, min(missing, sizes[-1]))
+        sizes.pop(at)
+        taken += pool.pop(at)[:missing]
+    return taken
 
 
 def _scattered(
@@ -82,16 +94,19 @@ def _scattered(
 ) -> tuple[DeviceId, ...]:
     """Choose from many groups: always from the one of which least is chosen, then most is left."""
     chosen = list(must_include)
-    groups = _groups(available, must_include, key)
-    taken = dict.fromkeys(groups, 0)
-    for device in must_include:
-        taken[key(device)] = taken.get(key(device), 0) + 1
-    while groups and len(chosen) < size:
-        best = min(groups, key=lambda group: (taken[group], -len(groups[group])))
-        chosen.append(groups[best].pop(0))
-        taken[best] += 1
-        if not groups[best]:
-            del groups[best]
+    used = Counter(key(device) for device in must_include)
+    heap = [
+        (used[group], -len(members), place, members)
+        for place, (group, members) in enumerate(_groups(available, must_include, key).items())
+    ]
+    heapify(heap)
+    while heap and len(chosen) < size:
+        taken, left, place, members = heap[0]
+        chosen.append(members[left])
+        if left + 1:
+            heapreplace(heap, (taken + 1, left + 1, place, members))
+        else:
+            heappop(heap)
     return tuple(chosen[: max(size, 0)])
 
 
@@ -109,19 +124,8 @@ def _hardware(device: DeviceId) -> tuple[int | str, ...]:
     return (stands_for(device)[-1],)
 
 
-def natural_order(device: DeviceId) -> tuple[tuple[int, str], ...]:
+def natural_order(device: DeviceId) -> tuple[str | int, ...]:
     """Return a sort key under which `gpu-2` stands before `gpu-10`."""
-    parts: list[tuple[int, str]] = []
-    digits = ""
-    for letter in device:
-        if letter in _DIGITS:
-            digits += letter
-            continue
-        if digits:
-            parts.append((int(digits), ""))
-            digits = ""
-        parts.append((-1, letter))
-    return (*parts, (int(digits), "")) if digits else tuple(parts)
-
-
-_DIGITS: Final = "0123456789"
+    parts: list[str | int] = list(_DIGITS.split(device))
+    parts[1::2] = map(int, parts[1::2])
+    return tuple(parts)

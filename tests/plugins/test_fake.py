@@ -148,6 +148,13 @@ def test_the_tenth_device_comes_after_the_second() -> None:
     )
 
 
+def test_preferences_among_many_devices_are_found_in_no_time() -> None:
+    """Time that grows with the square would be minutes here."""
+    many = {device.id: device for device in DeviceLayout(count=10_000).devices(GPU)}
+    for preference in (Preference.SPREAD, Preference.PACKED):
+        assert preferred_devices(preference, many, tuple(many), (), 10_000) == tuple(many)
+
+
 # On a socket
 
 
@@ -379,7 +386,7 @@ async def test_a_plugin_that_cannot_start_whole_leaves_nothing_behind() -> None:
     two = [("resource-name", GPU), ("resource-name", "example.com/nic")]
     async with kubelet() as node, fake(node.directory, *two[1:]):
         await node.plugin()
-        with pytest.raises(ServerError, match="is served by another process"):
+        with pytest.raises(ServerError, match="is served by another plugin"):
             await fake(node.directory, *two).start()
 
         assert not (node.directory / "fake-example.com_gpu.sock").exists()

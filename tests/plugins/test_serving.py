@@ -289,7 +289,7 @@ async def test_a_late_plugin_has_no_socket_before_its_time() -> None:
 @in_loop
 async def test_the_socket_of_a_living_plugin_is_not_taken() -> None:
     async with kubelet() as node, serve(node.directory):
-        with pytest.raises(ServerError, match=r"p\.sock is served by another process"):
+        with pytest.raises(ServerError, match=r"p\.sock is served by another plugin"):
             await serve(node.directory).start()
         await node.plugin()
 
