@@ -9,6 +9,7 @@ what is due at one instant and calls the store's `apply` itself.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -48,6 +49,8 @@ class Committer:
     Args:
         store: Nobody else may call its `apply` meanwhile.
         commit_batch: Most writes in one commit; 1 is no group commit.
+        committed: Told of every commit, in the committing thread: how many transitions it had and
+            how many seconds it took.
         deliver: Hands over the answers of a whole batch, for instance to an event loop with one
             `call_soon_threadsafe`; by default they are given in the committing thread.
     """
@@ -57,8 +60,10 @@ class Committer:
         store: Store,
         *,
         commit_batch: int = COMMIT_BATCH,
+        committed: Callable[[int, float], None] = lambda *_: None,
         deliver: Deliver = _deliver_here,
     ) -> None:
+        self._committed = committed
         self._store = store
         self._commit_batch = commit_batch
         self._deliver = deliver
@@ -124,6 +129,7 @@ class Committer:
 
     def _commit(self, batch: list[_Write]) -> None:
         transitions = [each for write in batch for each in write.transitions]
+        begun = time.perf_counter()
         try:
             outcomes = self._store.apply(transitions)
         except StoreError as error:
@@ -136,6 +142,7 @@ class Committer:
             self._deliver([partial(write.done, failed) for write in batch])
             self._refuse_waiting(failed)
             raise
+        self._committed(len(transitions), time.perf_counter() - begun)
         answers: list[Callable[[], None]] = []
         start = 0
         for write in batch:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from simulator.core.behavior import Behavior
+from simulator.core.instants import Duration
 from simulator.core.persistence.protocol import Persistence
 from simulator.core.records import Record
 from simulator.core.transitions import NodeName
@@ -40,6 +41,7 @@ class Cluster:
         run: The run's choices.
         emit: Stamps and keeps a record.
         touch: Says that something changed on a node of which there is no record.
+        decided: Told how long a device manager has taken for each decision about a pod.
         strategy: Makes the persistence of one kubelet; None for that of the run's name.
     """
 
@@ -50,4 +52,5 @@ class Cluster:
     effects: EffectLog
     emit: Callable[[NodeName, Record], None]
     touch: Callable[[NodeName], None]
+    decided: Callable[[NodeName, Duration], None]
     strategy: Strategy | None = None

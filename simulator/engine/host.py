@@ -54,6 +54,7 @@ class Host:
     Attributes:
         run: The whole run's choices.
         touch: Says that something changed of which there is no record.
+        decided: Told how long the device manager has taken for each decision about a pod.
         storage: Its database is None unless the persistence keeps its state there, now or after a
             migration.
         sockets: By which plugins and agents reach the kubelet.
@@ -67,6 +68,7 @@ class Host:
     timeline: Timeline
     emit: Callable[[Record], None]
     touch: Callable[[], None]
+    decided: Callable[[Duration], None]
     api: ApiServer
     runtime: Runtime
     storage: Storage

@@ -17,6 +17,7 @@ from simulator.core.persistence.database import DatabasePersistence
 from simulator.core.persistence.dual_write import DualWritePersistence
 from simulator.core.persistence.protocol import Persistence
 from simulator.engine.host import Host
+from simulator.engine.spec import NodeSpec
 
 
 def build_manager(host: Host, behavior: Behavior, facts: KubeletFacts) -> DeviceManager:
@@ -27,7 +28,7 @@ def build_manager(host: Host, behavior: Behavior, facts: KubeletFacts) -> Device
         persistence=_persistence(host, behavior),
         facts=facts,
         machine=_machine(host),
-        topology=_topology(host),
+        topology=topology_of(host.spec),
         choices=host.choices,
         readmission=host.run.readmission,
         reservations=host.phase.reservations,
@@ -36,7 +37,7 @@ def build_manager(host: Host, behavior: Behavior, facts: KubeletFacts) -> Device
 
 def start_error(host: Host) -> str:
     """Return why a kubelet cannot start with this configuration; empty when it can (S7.11)."""
-    return topology_start_error(_machine(host), _topology(host))
+    return topology_start_error(_machine(host), topology_of(host.spec))
 
 
 def _persistence(host: Host, behavior: Behavior) -> Persistence:
@@ -51,8 +52,9 @@ def _machine(host: Host) -> Machine:
     return Machine.with_nodes(host.spec.numa_nodes)
 
 
-def _topology(host: Host) -> TopologyOptions:
+def topology_of(node: NodeSpec) -> TopologyOptions:
+    """Return the topology manager's configuration on a node."""
     return TopologyOptions(
-        policy=TopologyPolicy(host.spec.topology_manager_policy),
-        scope=TopologyScope(host.spec.topology_manager_scope),
+        policy=TopologyPolicy(node.topology_manager_policy),
+        scope=TopologyScope(node.topology_manager_scope),
     )

@@ -90,6 +90,7 @@ class Node:
             timeline=timeline,
             emit=self._emit,
             touch=partial(cluster.touch, spec.name),
+            decided=partial(cluster.decided, spec.name),
             api=cluster.api,
             runtime=Runtime(spec.name, self._emit, timeline.now),
             storage=self.storage,

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from simulator.core.instants import Duration
+from simulator.core.instants import Duration, Instant
 from simulator.core.node_resources import admit_by_account, counted_requests
 from simulator.core.records import EventEmitted
 from simulator.core.refusals import Admission
@@ -107,8 +107,10 @@ class PodAdmission:
             self._finish()
         else:
             self._pods.move(local, Stage.DECIDING)
+            begun = self._host.timeline.now()
             self._driver.run(
-                self._manager.admit(local.pod), lambda admission: self._decided(local, admission)
+                self._manager.admit(local.pod),
+                lambda admission: self._decided(local, admission, begun),
             )
 
     def _finish(self) -> None:
@@ -117,7 +119,8 @@ class PodAdmission:
         else:
             self._loop.end_admitting()
 
-    def _decided(self, local: LocalPod, admission: Admission) -> None:
+    def _decided(self, local: LocalPod, admission: Admission, begun: Instant) -> None:
+        self._host.decided(Duration(self._host.timeline.now() - begun))
         if admission.admitted:
             admission = self._check_node(local)
         self._act(local, admission)

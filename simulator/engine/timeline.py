@@ -49,6 +49,11 @@ class Timeline:
         """Do `action` when `span` has passed."""
         self._queue.push(after(self._now, span), action, priority)
 
+    @property
+    def pending(self) -> int:
+        """How many events are planned."""
+        return len(self._queue)
+
     def next_at(self) -> Instant | None:
         """Return when the next event is due; None when nothing is planned."""
         return self._queue.next_at()

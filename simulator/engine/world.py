@@ -97,6 +97,7 @@ class World:
         self.timeline = timeline
         self._watching = watching
         self._listeners: list[Callable[[Stamped], None]] = []
+        self._timers: list[Callable[[NodeName, Duration], None]] = []
         self._history = PodHistory()
         self.revisions: Counter[NodeName] = Counter()
         self._touched: dict[NodeName, None] = {}
@@ -113,6 +114,7 @@ class World:
             effects=effects,
             emit=self._emit,
             touch=self._touch,
+            decided=self._decided,
             strategy=strategy,
         )
         self._invariants: dict[NodeName, NodeInvariants] = {}
@@ -171,6 +173,10 @@ class World:
     def watch_records(self, listener: Callable[[Stamped], None]) -> None:
         """Tell `listener` of every record from now on, at once."""
         self._listeners.append(listener)
+
+    def watch_decisions(self, listener: Callable[[NodeName, Duration], None]) -> None:
+        """Tell `listener` how long each decision of a device manager about a pod takes (S11)."""
+        self._timers.append(listener)
 
     def pod(self, name: str) -> PodObservation | None:
         """Return the newest pod of this name; None when there never was one.
@@ -231,6 +237,10 @@ class World:
     def _touch(self, node: NodeName) -> None:
         self.revisions[node] += 1
         self._touched[node] = None
+
+    def _decided(self, node: NodeName, span: Duration) -> None:
+        for listener in self._timers:
+            listener(node, span)
 
     def settle(self) -> None:
         """After an event: check what it touched, and see which actions it completed."""

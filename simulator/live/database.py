@@ -30,13 +30,21 @@ class LiveDatabase:
         timeline: Where answers enter.
         store: The open store.
         commit_batch: Most commits that are made one.
+        committed: Told of every commit, in a thread: its transitions and how many seconds it took.
 
     Attributes:
         full: Whether commits fail as on a full disk, because a fault says so.
         added: Time that is added to every commit, because a fault says so.
     """
 
-    def __init__(self, timeline: LiveTimeline, store: Store, *, commit_batch: int) -> None:
+    def __init__(
+        self,
+        timeline: LiveTimeline,
+        store: Store,
+        *,
+        commit_batch: int,
+        committed: Callable[[int, float], None],
+    ) -> None:
         self.full = False
         self.added = Duration(0)
         self._timeline = timeline
@@ -44,7 +52,9 @@ class LiveDatabase:
         self._commits = 0
         self._tasks = Tasks()
         self._loop = asyncio.get_running_loop()
-        self._committer = Committer(store, commit_batch=commit_batch, deliver=self._deliver)
+        self._committer = Committer(
+            store, commit_batch=commit_batch, committed=committed, deliver=self._deliver
+        )
 
     @property
     def store(self) -> Store:

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simulator.core.behavior import Behavior
-from simulator.core.calls import PluginCall
+from simulator.core.calls import AllocateCall, PluginCall
+from simulator.core.instants import SECOND, Duration
 from simulator.core.records import RegistrationRefused
 from simulator.core.registration import RegisterRequest
 from simulator.core.resources import ResourceName
 from simulator.engine.node import Node
 from simulator.engine.ports import KubeletSocket, PluginStream
 from simulator.errors import RebindError, RegistrationError
+from simulator.inotify import DirectoryChanges
 from simulator.live.agents import PodResourcesAnswers
 from simulator.live.meters import Meters
 from simulator.live.remote_plugin import PeerOwner, RemotePlugin
@@ -27,10 +29,12 @@ from simulator.live.settings import LiveSettings
 from simulator.live.taps import Tap
 from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
+from simulator.live.watched_plugins import WatchedPlugins, watcher_settings
 from simulator.wire.connections import ConnectionSettings
 from simulator.wire.endpoint_uses import EndpointUses
 from simulator.wire.plugin_client import PluginClientSettings, StreamEnd
 from simulator.wire.plugin_directory import clean_directory, endpoint_path, make_directory
+from simulator.wire.plugin_watcher import PluginWatcher
 from simulator.wire.pod_resources import PodResourcesServer, PodResourcesServing
 from simulator.wire.registration_server import Registration, RegistrationServer
 
@@ -50,6 +54,7 @@ class Surroundings:
         refused: Told of every endpoint whose registration, or first list, has failed.
         meters: Count what the kubelet counts (S11).
         tap: Listens to what kubelet and plugins say.
+        changes: Tells of changes in directories.
     """
 
     timeline: LiveTimeline
@@ -60,6 +65,7 @@ class Surroundings:
     refused: Callable[[str], None]
     meters: Meters
     tap: Tap
+    changes: DirectoryChanges
 
 
 class KubeletSockets:
@@ -90,6 +96,12 @@ class KubeletSockets:
             PodResourcesAnswers(around.node, behavior, around.timeline, around.revision),
             around.meters,
         )
+        self.watcher = PluginWatcher(
+            self._folder.plugins_registry,
+            WatchedPlugins(self.connect, self.deregister, self._note_refusal),
+            around.changes,
+            watcher_settings(behavior, around.timeline, around.settings),
+        )
         settings = around.settings
         self._plugin_settings = PluginClientSettings(
             connection=ConnectionSettings(
@@ -113,9 +125,11 @@ class KubeletSockets:
         make_directory(self._folder.pod_resources_socket.parent)
         await self._pod_resources.start()
         await self.registration.server.start(mode=mode)
+        self.watcher.start()
 
     async def close(self) -> None:
         """End everything at once, as the end of the process does."""
+        await self.watcher.stop()
         peers = list(self._peers)
         await asyncio.gather(*(peer.close() for peer in peers))
         await self._tasks.close()
@@ -164,6 +178,7 @@ class KubeletSockets:
             kubelet=self._kubelet,
             settings=self._plugin_settings,
             called=self._around.called,
+            answered=self._answered,
             ended=self._ended,
             closed=self._closed,
         )
@@ -216,6 +231,10 @@ class KubeletSockets:
                 found.limit,
                 found.fitting,
             )
+
+    def _answered(self, call: PluginCall, span: Duration) -> None:
+        if isinstance(call, AllocateCall):
+            self._around.meters.allocate_answered(call.resource, span / SECOND)
 
     def _closed(self, peer: RemotePlugin) -> None:
         self._peers.discard(peer)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from simulator.core.resources import ResourceName
+
 
 class Meters(Protocol):
     """Who counts for one node."""
 
     def registered(self, resource: str) -> None:
         """A Register call has come in; those that are refused count too (S1.12.1)."""
+        ...
+
+    def allocate_answered(self, resource: ResourceName, seconds: float) -> None:
+        """An Allocate call was answered or has failed, so long after it was made."""
         ...
 
     def pod_resources_requested(self, version: str, method: str) -> None:
@@ -26,6 +32,9 @@ class NoMeters:
 
     def registered(self, resource: str) -> None:
         """Count a Register call."""
+
+    def allocate_answered(self, resource: ResourceName, seconds: float) -> None:
+        """Count an Allocate call."""
 
     def pod_resources_requested(self, version: str, method: str) -> None:
         """Count a call."""

@@ -14,9 +14,10 @@ from simulator.engine.node import Node
 from simulator.engine.node_phase import keeps_database
 from simulator.engine.ports import KubeletSocket
 from simulator.engine.spec import NodeSpec, PluginSpec, SimulationSpec
+from simulator.inotify import DirectoryChanges
 from simulator.live.database import LiveDatabase
 from simulator.live.kubelet_sockets import Surroundings
-from simulator.live.meters import Meters, NoMeters
+from simulator.live.metering import Metering
 from simulator.live.plugin import LivePlugin
 from simulator.live.settings import LiveSettings
 from simulator.live.sockets import LiveSockets
@@ -38,8 +39,8 @@ class LiveParts:
     Attributes:
         nodes: The nodes by name, once they are made.
         revisions: By node, a number that grows whenever something changes; the world's.
-        meters: Who counts for a node.
         taps: Who listens on a node's wire.
+        metering: What is measured.
         models: What a plugin of this name serves, in place of a model of its spec.
     """
 
@@ -52,8 +53,10 @@ class LiveParts:
     ) -> None:
         self.nodes: Mapping[NodeName, Node] = {}
         self.revisions: Counter[NodeName] = Counter()
-        self.meters: Callable[[NodeName], Meters] = lambda _: NoMeters()
         self.taps: Callable[[NodeName], Tap] = lambda _: NoTap()
+        self.metering = Metering(
+            lambda: self.nodes, self.sockets_of, queue_depth=lambda: timeline.pending
+        )
         self.models: dict[str, DevicePlugin] = {}
         self._run = run
         self._timeline = timeline
@@ -61,7 +64,10 @@ class LiveParts:
         self._database: LiveDatabase | None = None
         if store is not None and keeps_database(run):
             batch = settings.commit_batch
-            self._database = LiveDatabase(timeline, store, commit_batch=batch)
+            self._database = LiveDatabase(
+                timeline, store, commit_batch=batch, committed=self.metering.committed
+            )
+        self._changes = DirectoryChanges()
         self._storages: list[LiveStorage] = []
         self._sockets: dict[NodeName, LiveSockets] = {}
         self._plugins: dict[NodeName, dict[str, LivePlugin]] = {}
@@ -100,6 +106,7 @@ class LiveParts:
         plugins = [each for of_node in self._plugins.values() for each in of_node.values()]
         await asyncio.gather(*(plugin.close() for plugin in plugins))
         await asyncio.gather(*(sockets.wait_closed() for sockets in self._sockets.values()))
+        self._changes.close()
         for storage in self._storages:
             await storage.close()
         if self._database is not None:
@@ -127,6 +134,7 @@ class LiveParts:
             revision=lambda: self.revisions[node],
             called=called,
             refused=refused,
-            meters=self.meters(node),
             tap=self.taps(node),
+            meters=self.metering.meters(node),
+            changes=self._changes,
         )

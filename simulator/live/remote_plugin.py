@@ -16,6 +16,7 @@ from typing import Final
 from simulator.core.calls import CallFailed, PluginCall, PluginReply
 from simulator.core.devices import Device
 from simulator.core.endpoints import PluginOptions
+from simulator.core.instants import Duration
 from simulator.engine.ports import KubeletSocket, PluginStream
 from simulator.errors import PluginCallError
 from simulator.live.tasks import Tasks
@@ -37,6 +38,7 @@ class PeerOwner:
         kubelet: The kubelet process that it has registered with.
         settings: How it is treated.
         called: Told of every call that is made to an endpoint.
+        answered: Told how long each call took, whatever came of it.
         ended: Told when its stream has ended, and how.
         closed: Told when its connection is closed.
     """
@@ -46,6 +48,7 @@ class PeerOwner:
     kubelet: KubeletSocket
     settings: PluginClientSettings
     called: Callable[[str, PluginCall], None]
+    answered: Callable[[PluginCall, Duration], None]
     ended: Callable[[PluginStream, StreamEnd], None]
     closed: Callable[[RemotePlugin], None]
 
@@ -108,7 +111,13 @@ class RemotePlugin:
         self._owner.called(self.endpoint, call)
         self._called += 1
         number = self._called
-        self._replies[number] = reply
+        timeline, begun = self._owner.timeline, self._owner.timeline.now()
+
+        def take(answer: PluginReply) -> None:
+            self._owner.answered(call, Duration(timeline.now() - begun))
+            reply(answer)
+
+        self._replies[number] = take
 
         async def run() -> None:
             answer = await client.call(call)

@@ -11,6 +11,7 @@ from simulator.core.instants import SECOND, Duration
 from simulator.engine.faults import EffectLog, Fault
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.world import Watching, World
+from simulator.live.metering import Metering
 from simulator.live.parts import LiveParts
 from simulator.live.settings import LiveSettings
 from simulator.live.timeline import LiveTimeline
@@ -56,12 +57,19 @@ class LiveWorld(World):
         )
         self._parts.nodes = self.nodes
         self._parts.revisions = self.revisions
+        self.watch_records(self._parts.metering.take)
+        self.watch_decisions(self._parts.metering.decided)
         timeline.settled = self._settled
 
     @property
     def parts(self) -> LiveParts:
         """What the nodes are made of."""
         return self._parts
+
+    @property
+    def metering(self) -> Metering:
+        """What is measured, and what is healthy."""
+        return self._parts.metering
 
     def begin(self, *, warm: bool = False) -> None:
         """Let the nodes begin; a kubelet that finds its state goes on as after a restart."""

@@ -59,7 +59,12 @@ class WatchedPlugins(Protocol):
         ...
 
     def watched_refused(self, resource: str, message: str) -> None:
-        """A plugin was not registered, for this reason; `resource` is what it called itself."""
+        """A plugin was refused before it came to `register_watched`, for this reason.
+
+        Args:
+            resource: What it called itself.
+            message: What it is told (S1.34).
+        """
         ...
 
 
@@ -211,7 +216,9 @@ class PluginWatcher:
         self, operation: Register, plugin: Announced, connection: Connection
     ) -> bool:
         refusal = refusal_of(plugin, operation.path)
-        if not refusal:
+        if refusal:
+            self._handler.watched_refused(plugin.name, refusal)
+        else:
             self._registry.record(operation, plugin)
             try:
                 await self._handler.register_watched(
@@ -222,7 +229,6 @@ class PluginWatcher:
                 refusal = failure_of(str(error))
         if refusal:
             _log("%s", refusal)
-            self._handler.watched_refused(plugin.name, refusal)
         notified = await self._notify(connection, operation.path, refusal)
         return notified and not refusal
 
