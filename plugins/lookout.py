@@ -28,26 +28,23 @@ class Lookout:
     ) -> None:
         self._directory = directory
         self._look = look
-        self._changes = changes
-        self._own_changes: DirectoryChanges | None = None
+        self._given = changes
+        self._changes: DirectoryChanges | None = None
         self._watch: Watch | None = None
         self._stirred = asyncio.Event()
 
     def open(self) -> None:
-        """Begin to watch the folder."""
-        if self._changes is None:
-            self._own_changes = self._changes = DirectoryChanges()
+        """Begin to watch the folder; `close` ends that, and then it may begin again."""
+        self._changes = self._given or DirectoryChanges()
         self._watch = self._changes.watch(self._directory, self.stir)
-        if self._changes.is_native:
-            self._look = Duration(self._look * _LOOKS_WHEN_TOLD)
 
     def close(self) -> None:
         """End the watch; a second time does nothing."""
-        if self._changes is not None and self._watch is not None:
-            self._changes.unwatch(self._watch)
-        self._watch = None
-        if self._own_changes is not None:
-            self._own_changes.close()
+        changes, self._changes = self._changes, None
+        if changes is not None and self._watch is not None:
+            changes.unwatch(self._watch)
+        if changes is not None and self._given is None:
+            changes.close()
         self.stir()
 
     def stir(self) -> None:
@@ -60,7 +57,8 @@ class Lookout:
         loop = asyncio.get_running_loop()
         end = None if within is None else loop.time() + within / SECOND
         while not condition():
-            pause = self._look / SECOND
+            is_told = self._changes is not None and self._changes.is_native
+            pause = self._look * (_LOOKS_WHEN_TOLD if is_told else 1) / SECOND
             if end is not None:
                 pause = min(pause, end - loop.time())
                 if pause <= 0:

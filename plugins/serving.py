@@ -86,6 +86,8 @@ class PluginServer:
                 "another socket name"
             )
             raise ServerError(reason)
+        self.model.gone.clear()
+        self._was_left = False
         if not self._conduct.starts_after:
             await self._open()
         self._lookout.open()
@@ -226,7 +228,8 @@ class PluginServer:
                 patience = self._conduct.patience if self.registrations else None
                 if not await self._lookout.until(self._has_kubelet, patience):
                     raise TimeoutError
-            if self.registrations and self._sockets_changed(known):
+            was_there = known is not None or self.place.found_by_kubelet
+            if self.registrations and was_there and self._sockets_changed(known):
                 await self.model.sleep(self._conduct.returns_after or Duration(0))
             known = identity_of(self.place.kubelet_socket)
             if await self._try_to_register():

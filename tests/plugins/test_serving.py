@@ -321,6 +321,26 @@ async def test_odd_characters_in_the_path_are_no_hindrance() -> None:
 
 
 @in_loop
+async def test_a_stopped_server_can_be_started_again() -> None:
+    spans: list[Duration] = []
+
+    async def sleep(span: Duration) -> None:
+        spans.append(span)
+
+    model = TwoDevices()
+    model.sleep = sleep
+    async with kubelet() as node:
+        server = serve(node.directory, model=model, conduct=Conduct(returns_after=SECOND))
+        for number in (0, 1):
+            await server.start()
+            await node.plugin(number)
+            await server.stop()
+
+        assert SECOND not in spans
+        assert [path.name for path in node.directory.iterdir()] == ["kubelet.sock"]
+
+
+@in_loop
 async def test_stopping_twice_is_stopping_once() -> None:
     async with kubelet() as node:
         server = serve(node.directory)
