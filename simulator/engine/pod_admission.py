@@ -63,12 +63,18 @@ class PodAdmission:
         self._next_soon()
 
     def admit_first_batch(self, pods: Iterable[ApiPod]) -> None:
-        """Queue the pods that the API knows for this node, oldest first (S5.3, S5.7)."""
+        """Queue the pods that the API knows for this node, oldest first (S5.3, S5.7).
+
+        One that has ended is not admitted again; if it was deleted while no kubelet ran, nothing
+        is left to be done for it but to delete it for good (S12.4).
+        """
         for api in sorted(pods, key=lambda each: each.pod.created):
             if api.status.is_terminal and not self._behavior.terminated_pods_readmitted:
                 local = LocalPod(api, api.status, deleting=api.deleting)
                 self._pods.add(local)
                 self._pods.move(local, Stage.TERMINATED)
+                if local.deleting:
+                    self._statuses.finish(local)
             else:
                 self._enqueue(api)
         self._queue.append(None)

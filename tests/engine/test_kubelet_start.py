@@ -117,6 +117,17 @@ def test_nothing_is_freed_during_the_first_batch() -> None:
     )
 
 
+def test_a_pod_that_has_ended_and_was_deleted_meanwhile_is_deleted_for_good() -> None:
+    """S12.4: it is finished and has a deletion timestamp."""
+    run = started(a_spec(pod("failed", container(count=5))), "failed")
+    assert run.pod("failed").phase == "Failed"
+    run.begin(RestartKubelet(NODE, seconds(5)))
+    run.begin(DeletePod("failed"))
+    run.wait(10)
+
+    assert run.simulation.api.pods() == []
+
+
 def test_after_the_first_batch_the_devices_of_gone_pods_are_free() -> None:
     """S6.1, S6.2."""
     run = started(
