@@ -165,6 +165,7 @@ class Load:
         self._root = root
         self.clients = [Client(each, random.Random(chance.random())) for each in range(clients)]  # noqa: S311 - no secret
         self.disturber = Disturber(root, random.Random(chance.random()))  # noqa: S311 - no secret
+        self._all: list[Client | Disturber] = [*self.clients, self.disturber]
         self._over = threading.Event()
         self._threads: list[threading.Thread] = []
         self._failures: list[BaseException] = []
@@ -173,8 +174,7 @@ class Load:
         """Let all of them work, each in a thread."""
         self._over.clear()
         self._threads = [
-            threading.Thread(target=self._work, args=(each.work,))
-            for each in (*self.clients, self.disturber)
+            threading.Thread(target=self._work, args=(each.work,)) for each in self._all
         ]
         for thread in self._threads:
             thread.start()
@@ -201,7 +201,7 @@ class Load:
     @property
     def wrong(self) -> list[str]:
         """What they saw that must not be."""
-        return [fault for each in (*self.clients, self.disturber) for fault in each.wrong]
+        return [fault for each in self._all for fault in each.wrong]
 
     def _work(self, work: Callable[[ControlClient, Callable[[], bool]], None]) -> None:
         try:

@@ -109,7 +109,7 @@ class Story:
 
 def test_a_server_that_is_killed_under_load_loses_nothing_that_it_has_told(folder: Path) -> None:
     story = Story(folder, persistence="database", seed=SEED)
-    story.play(kills=3)
+    story.play(kills=2)
 
     assert len(story.load.ledger.applied) > 5
     assert story.load.disturber.done > 5
