@@ -112,11 +112,12 @@ class PluginInThread:
                 await self._killed.wait()
 
 
-def conformance_of(
+def conformance_of(  # noqa: PLR0913 - what the runs differ in
     thread: LoopThread,
     kind: str,
     *options: tuple[str, str],
     arrange: Callable[[PluginInThread, Kubelet], None] = lambda _, __: None,
+    deadlines: Deadlines = DEADLINES,
     break_device: Callable[[], None] | None = None,
     mend_device: Callable[[], None] | None = None,
 ) -> tuple[Finding, ...]:
@@ -135,7 +136,7 @@ def conformance_of(
         return LiveSettings(root=root, dial_timeout=Duration(answer // 2), pre_start_timeout=answer)
 
     request = Request(
-        launch=launch, deadlines=DEADLINES, break_device=break_device, mend_device=mend_device
+        launch=launch, deadlines=deadlines, break_device=break_device, mend_device=mend_device
     )
     with Rig(spec, live_nodes, thread, settings, begun=False) as rig:
         try:
