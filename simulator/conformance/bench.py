@@ -16,6 +16,7 @@ from simulator.rig.outcomes import NotInTimeError
 from simulator.rig.rig import Rig
 from simulator.rig.tap import Registration
 
+_LOOK_S: Final = 0.02
 _RESTARTED_S: Final = 11.0
 """A kubelet that panicked is back by then."""
 SETTLE_S: Final = 0.1
@@ -28,13 +29,15 @@ class Deadlines:
 
     Attributes:
         answer: Until a plugin has registered, sent a list, answered a call, or ended.
-        alone: How long a plugin waits for its first kubelet.
+        alone: How long a plugin may take to serve its socket before there is a kubelet.
+        settle: How long it waits for its first kubelet after that.
         quiet: How long a plugin is watched while nothing is done to it.
         absent: How long a slow kubelet is away.
     """
 
     answer: float = 10.0
-    alone: float = 0.5
+    alone: float = 5.0
+    settle: float = 0.3
     quiet: float = 1.0
     absent: float = 3.0
 
@@ -148,6 +151,15 @@ class Bench:
     def note_disturbance(self) -> None:
         """Remember that the streams that are open now end because of what is done from here."""
         self.disturbed += [each for each in self.kubelet.tap.registrations if each.is_open]
+
+    def left_alone(self) -> int | None:
+        """Leave the plugin without a kubelet for a while; returns its exit code if it ends."""
+        end = time.monotonic() + self.deadlines.alone
+        while time.monotonic() < end and self.plugin.code is None:
+            if any(path.is_socket() for path in self.kubelet.socket_dir.iterdir()):
+                break
+            self.plugin.wait(_LOOK_S)
+        return self.plugin.wait(self.deadlines.settle)
 
     # Sockets
 

@@ -20,7 +20,7 @@ _OPTIONS_FAILED: Final = "failed to get device plugin options"
 
 def meet(bench: Bench, ledger: Ledger) -> None:
     """Let the plugin and then its kubelet start, and judge the registration (S1.12)."""
-    exited = bench.plugin.wait(bench.deadlines.alone)
+    exited = bench.left_alone()
     bench.rig.start()
     late = ""
     if exited is not None:
