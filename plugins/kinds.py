@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
 
-from plugins.conduct import Conduct, Pace, Place
+from plugins.conduct import KUBELET_SOCKET, Conduct, Pace, Place
 from plugins.model import DevicePlugin, Sleep, sleep_really
 from plugins.options import Chosen, Option, pairs_of_words, read_span, read_switch, read_text
 from plugins.serving import PluginServer
@@ -261,6 +261,9 @@ def _socket_names(kind: str, plans: Sequence[Plan], given: str | None) -> list[s
             f"--socket-name: {given!r} is not a plain file name; "
             "it may not contain a slash or begin with a dot"
         )
+        raise ConfigError(reason)
+    if given == KUBELET_SOCKET:
+        reason = f"--socket-name: {given} is the kubelet's own socket; choose another name"
         raise ConfigError(reason)
     names: list[str] = []
     for plan in plans:

@@ -96,6 +96,8 @@ class PluginServer:
             asyncio.create_task(course, name=f"{name} of {self.model.resource}")
             for name, course in courses.items()
         ]
+        for task in self._tasks:
+            task.add_done_callback(_tell_of_defect)
 
     async def stop(self) -> None:
         """End all calls and streams and remove the socket; a second time does nothing."""
@@ -289,3 +291,9 @@ class PluginServer:
 
     def _is_renewed(self, kubelet: FileIdentity | None) -> bool:
         return identity_of(self.place.kubelet_socket) not in (None, kubelet)
+
+
+def _tell_of_defect(task: asyncio.Task[None]) -> None:
+    """Log why a course of events ended that should not have; nobody waits for it."""
+    if not task.cancelled() and (defect := task.exception()) is not None:
+        _LOG.error("defect: the %s has ended", task.get_name(), exc_info=defect)

@@ -36,9 +36,18 @@ class FilePattern:
     def paths(self) -> list[str]:
         """Return the paths that are there, sorted."""
         if self.is_literal:
-            return [self.pattern] if Path(self.pattern).exists() else []
+            return [self.pattern] if _is_there(self.pattern) else []
         found = glob.glob(self.pattern)  # noqa: PTH207 - Path.glob takes no absolute pattern
-        return sorted(path for path in found if Path(path).exists())
+        return sorted(path for path in found if _is_there(path))
+
+
+def _is_there(path: str) -> bool:
+    """Tell whether there is a file; what cannot be looked at is none."""
+    try:
+        Path(path).stat()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def read_pattern(text: str) -> FilePattern:

@@ -327,6 +327,7 @@ async def test_a_plugin_without_healthy_devices_has_none_that_could_fall_ill() -
         ([("unhealthy", "gpu-8")], "--unhealthy: example.com/gpu has no device 'gpu-8'"),
         ([("count", "0"), ("unhealthy", "gpu-8")], "there are none"),
         ([("socket-name", "../p.sock")], "--socket-name: '../p.sock' is not a plain file name"),
+        ([("socket-name", "kubelet.sock")], "--socket-name: kubelet.sock is the kubelet's own"),
         ([("socket-name", ".p.sock")], "--socket-name: '.p.sock' is not a plain file name"),
     ],
 )

@@ -74,6 +74,12 @@ def test_a_dangling_link_is_nothing(tmp_path: Path) -> None:
     assert health(plugin_of(str(tmp_path / "tty*"))) == {}
 
 
+def test_a_path_that_cannot_be_looked_at_is_nothing() -> None:
+    impossible = ["/" + "x" * 300, "/a\0b"]
+
+    assert list(health(plugin_of(*impossible)).values()) == ["Unhealthy", "Unhealthy"]
+
+
 def test_ids_are_names_below_dev_and_paths_elsewhere() -> None:
     deep = "/" + "d" * 100 + "/ttyUSB0"
 

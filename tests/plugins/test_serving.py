@@ -341,6 +341,22 @@ async def test_a_stopped_server_can_be_started_again() -> None:
 
 
 @in_loop
+async def test_a_model_that_fails_is_told_of_and_served_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Failing(TwoDevices):
+        @override
+        async def run(self) -> None:
+            raise ValueError("no such register")  # noqa: EM101, TRY003 - the model's, not ours
+
+    async with kubelet() as node, serve(node.directory, model=Failing()):
+        await node.plugin()
+
+    assert "the devices of example.com/gpu has ended" in caplog.text
+    assert "no such register" in caplog.text
+
+
+@in_loop
 async def test_stopping_twice_is_stopping_once() -> None:
     async with kubelet() as node:
         server = serve(node.directory)

@@ -10,6 +10,7 @@ import click
 from typing_extensions import override
 
 from plugins.kinds import Kind, Setting, build_plugin
+from plugins.options import read_span
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.commands.plugin.hosted import list_hosted, start, stop
 from simulator.cli.commands.plugin.kinds import KindCommands, flags_of, help_of, pairs_of
@@ -19,7 +20,7 @@ from simulator.cli.failures import EnvironmentProblem
 from simulator.cli.lists import Read
 from simulator.cli.node_folders import PLUGIN_FOLDER, REGISTRY_FOLDER, node_folder
 from simulator.config import DEFAULT_ROOT_DIR
-from simulator.core.instants import Duration, parse_duration
+from simulator.core.instants import Duration
 
 _BRIEFLY: Final = "--run-for 10ms"
 
@@ -48,7 +49,7 @@ def _place_options() -> list[click.Parameter]:
         ),
         click.Option(
             ["--run-for"],
-            type=Read("DURATION", parse_duration),
+            type=Read("DURATION", read_span),
             metavar="DURATION",
             help="End by itself after so long; left out: at Ctrl-C.",
         ),
