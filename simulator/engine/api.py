@@ -7,6 +7,7 @@ between, as after a relist. Writes of a kubelet wait while its node cannot reach
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -97,10 +98,27 @@ class ApiNode:
 
 
 class ApiServer:
-    """Pods, nodes, and who watches them."""
+    """Pods, nodes, and who watches them.
 
-    def __init__(self, timeline: Timeline, emit: Callable[[NodeName, Record], None]) -> None:
+    Args:
+        timeline: Its time.
+        emit: Keeps a record.
+        remembered_max: Of how many deleted pods it is still known what they were; None for all.
+        forgotten: Told of each of which it is known no longer.
+    """
+
+    def __init__(
+        self,
+        timeline: Timeline,
+        emit: Callable[[NodeName, Record], None],
+        *,
+        remembered_max: int | None = None,
+        forgotten: Callable[[ApiPod], None] = lambda _: None,
+    ) -> None:
         self._timeline = timeline
+        self._remembered_max = remembered_max
+        self._remembered: deque[ApiPod] = deque()
+        self._forgotten = forgotten
         self.emit = emit
         self._pods: dict[PodUid, ApiPod] = {}
         self._by_name: dict[str, ApiPod] = {}
@@ -196,6 +214,7 @@ class ApiServer:
             pod.deleted = True
             self.emit(pod.node or NO_NODE, PodDeleted(uid, pod.pod.name))
             self._changed(pod)
+            self._remember(pod)
 
     def report_node(
         self,
@@ -238,6 +257,17 @@ class ApiServer:
             action()
         else:
             waiting.append(action)
+
+    def _remember(self, pod: ApiPod) -> None:
+        """Keep a deleted pod until many others were deleted after it."""
+        if self._remembered_max is None:
+            return
+        self._remembered.append(pod)
+        while len(self._remembered) > self._remembered_max:
+            oldest = self._remembered.popleft()
+            if self._by_name.get(oldest.pod.name) is oldest:
+                del self._by_name[oldest.pod.name]
+            self._forgotten(oldest)
 
     def _record_phase(self, pod: ApiPod) -> None:
         status = pod.status

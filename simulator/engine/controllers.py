@@ -38,9 +38,15 @@ class Controllers:
     def _pod_changed(self, pod: ApiPod) -> None:
         spec = pod.spec
         ended = pod.deleted or pod.status.is_terminal
-        if spec.controller is Controller.NONE or not ended or pod.uid in self._replaced:
+        if spec.controller is Controller.NONE or not ended:
             return
-        self._replaced.add(pod.uid)
+        replaced = pod.uid in self._replaced
+        if pod.deleted:
+            self._replaced.discard(pod.uid)  # There is no more news of it.
+        else:
+            self._replaced.add(pod.uid)
+        if replaced:
+            return
         delay = spec.replace_after
         if spec.controller is Controller.JOB:
             if pod.status.phase == SUCCEEDED:

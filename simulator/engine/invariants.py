@@ -71,6 +71,12 @@ class NodeInvariants:
             self._ended.add(record.pod)
             self._forget({record.pod})
 
+    def forget(self, uid: PodUid) -> None:
+        """Forget a pod that was deleted long ago, unless a container of it still runs."""
+        if not any(self._node.runtime.running(uid)):
+            for known in (self._once_admitted, self._restored, self._deleted, self._ended):
+                known.discard(uid)
+
     def begun(self) -> list[InvariantViolated]:
         """Return the violations that began since the last call."""
         found = [*self._freed_early, *self._one_container_each(), *self._durable()]

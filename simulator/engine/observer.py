@@ -42,6 +42,10 @@ class PodHistory:
             bindings.setdefault(binding.pod, []).append(binding)
         self._recorded[node.name] = {uid: _device_ids(each) for uid, each in bindings.items()}
 
+    def forget(self, uid: PodUid) -> None:
+        """Forget a pod that was deleted long ago."""
+        self._before.pop(uid, None)
+
     def devices_before(self, node: Node, uid: PodUid) -> DeviceIds | None:
         """Return what the records gave a pod then; None when there was no restart yet."""
         recorded = self._recorded.get(node.name)

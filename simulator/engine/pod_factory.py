@@ -26,6 +26,11 @@ class PodFactory:
         self._api = api
         self._streams = streams
         self._made: dict[str, int] = {}
+        self._made_of_forgotten = 0
+
+    def forget(self, name: str) -> None:
+        """Forget a name; should it come back, its pods have other uids than those that it had."""
+        self._made_of_forgotten = max(self._made_of_forgotten, self._made.pop(name, 0))
 
     def create(self, spec: PodSpec, *, name: str, node: NodeName | None) -> ApiPod:
         """Create a pod called `name`, bound to `node` or left to the scheduler."""
@@ -37,7 +42,7 @@ class PodFactory:
     def _uid(self, name: str) -> PodUid:
         if self.new_uid is not None:
             return self.new_uid(name)
-        made = self._made[name] = self._made.get(name, 0) + 1
+        made = self._made[name] = self._made.get(name, self._made_of_forgotten) + 1
         return PodUid(uuid_text(self._streams.number(f"pod/{name}/{made}")))
 
 

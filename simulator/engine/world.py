@@ -39,6 +39,7 @@ from simulator.engine.observer import (
 from simulator.engine.performer import Completed, Performer
 from simulator.engine.pod_factory import PodFactory
 from simulator.engine.ports import Adapters
+from simulator.engine.records_kept import RecordsKept
 from simulator.engine.scheduler import Scheduler
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.spec_check import check_spec
@@ -54,13 +55,16 @@ class Watching:
         invariants: Whether the invariants are checked after every event.
         invariant_period: Check a node at most once in this span: sampling, for large clusters.
         effects: Whether every effect is kept, for a later run that is cut at each of them.
-        records_max: How many of the latest records are kept at least; None for all.
+        records_max: How many of the latest records are kept at least; None for all. Long lists of
+            devices count as several (`simulator.engine.records_kept`).
+        deleted_pods_max: Of how many deleted pods it is still known what they were; None for all.
     """
 
     invariants: bool = True
     invariant_period: Duration = Duration(0)
     effects: bool = False
     records_max: int | None = None
+    deleted_pods_max: int | None = None
 
 
 class World:
@@ -93,7 +97,8 @@ class World:
         strategy: Strategy | None = None,
     ) -> None:
         check_spec(spec)
-        self.records: list[Stamped] = []
+        self._kept = RecordsKept(watching.records_max)
+        self.records = self._kept.records
         self.timeline = timeline
         self._watching = watching
         self._listeners: list[Callable[[Stamped], None]] = []
@@ -105,7 +110,12 @@ class World:
         self._under_way: dict[str, Completed] = {}
         self._completed: dict[str, Instant] = {}
         streams = RandomStreams(spec.seed)
-        self.api = ApiServer(timeline, self._emit)
+        self.api = ApiServer(
+            timeline,
+            self._emit,
+            remembered_max=watching.deleted_pods_max,
+            forgotten=self._forget,
+        )
         cluster = Cluster(
             run=spec,
             timeline=timeline,
@@ -223,16 +233,21 @@ class World:
 
     def _emit(self, node: NodeName, record: Record) -> None:
         stamped = Stamped(self.timeline.now(), node, record)
-        self.records.append(stamped)
+        self._kept.add(stamped)
         for listener in self._listeners:
             listener(stamped)
-        kept = self._watching.records_max
-        if kept is not None and len(self.records) > 2 * kept:
-            del self.records[:-kept]
         self._touch(node)
         invariants = self._invariants.get(node) if self._watching.invariants else None
         if invariants is not None:
             invariants.note(record)
+
+    def _forget(self, pod: ApiPod) -> None:
+        """Forget a pod that was deleted long ago."""
+        self._history.forget(pod.uid)
+        if self.api.pod_named(pod.pod.name) is None:
+            self.factory.forget(pod.pod.name)
+        if pod.node in self._invariants:
+            self._invariants[pod.node].forget(pod.uid)
 
     def _touch(self, node: NodeName) -> None:
         self.revisions[node] += 1
@@ -248,8 +263,15 @@ class World:
             self._check()
         for name in [name for name, is_complete in self._under_way.items() if is_complete()]:
             del self._under_way[name]
-            self._completed[name] = self.now
+            self._complete(name)
             self._emit(NO_NODE, StepDone(name))
+
+    def _complete(self, name: str) -> None:
+        """Note when an action was complete, for as long as its record would be kept."""
+        self._completed[name] = self.now
+        most = self._watching.records_max
+        if most is not None and len(self._completed) > most:
+            del self._completed[next(iter(self._completed))]
 
     def _check(self) -> None:
         due = [name for name in self._touched if self._check_due.get(name, self.now) <= self.now]

@@ -38,6 +38,8 @@ from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
 
 _LOG = logging.getLogger(__name__)
+_COUNTED_PODS_MAX: Final = 10_000
+"""Of so many pods, the latest, a plugin's Allocate calls are counted apart."""
 _NO_POD: Final = PodUid("")
 _NO_CONTAINER: Final = ContainerName("")
 
@@ -189,6 +191,8 @@ class LivePlugin:
         self.calls[rpc] = self.calls.get(rpc, 0) + 1
         if isinstance(call, AllocateCall):
             self.allocated[call.pod] = self.allocated.get(call.pod, 0) + 1
+            if len(self.allocated) > _COUNTED_PODS_MAX:
+                del self.allocated[next(iter(self.allocated))]
 
     def refused(self) -> None:
         """Take note that its registration, or its first list, has failed."""

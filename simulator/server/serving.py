@@ -35,6 +35,8 @@ JOURNAL_NAME: Final = "objects.jsonl"
 """The pods of the server, in the root directory: what another cluster's API server would keep."""
 RECORDS_MAX: Final = 10_000
 """Records that are kept in memory; watchers and recordings get all."""
+DELETED_PODS_MAX: Final = 10_000
+"""Deleted pods of which it is still known what they were."""
 _START: Final = Duration(60 * SECOND)
 _GRACE_S: Final = 0.5
 _PLUGIN_SOCKET_BYTES: Final = 50
@@ -119,7 +121,9 @@ class Server:
                 for node in run.nodes
             ),
         )
-        watching = Watching(invariants=False, records_max=RECORDS_MAX)
+        watching = Watching(
+            invariants=False, records_max=RECORDS_MAX, deleted_pods_max=DELETED_PODS_MAX
+        )
         world = LiveWorld(run, self._serving.settings, self._serving.store, watching)
         self._ending.push_async_callback(world.close)
         plugins = BuiltInPlugins(world, self._serving.settings)
