@@ -1,15 +1,20 @@
 """The pods of a server over its restarts: what another cluster's API server would remember.
 
 Each change is one line at the end of a file, written before anything else follows from it; so a
-server that is killed loses no pod whose devices somebody has seen. At a start the file is written
-anew with what is still there. A line that was cut off by a crash is left out.
+server that is killed loses no pod whose devices somebody has seen. Changes that belong together are
+one line. At a start the file is written anew with what is still there. A line that was cut off by a
+crash is left out.
+
+A server whose journal cannot be written tells nobody anything more and ends: what it would tell
+would not be so after its next start.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, cast
@@ -25,8 +30,9 @@ from simulator.engine.spec import Controller, PodSpec, PodStart
 from simulator.errors import ServerError
 from simulator.reports.documents import Json
 
-SIZE_MAX: Final = 1024 * 1024 * 1024
-"""Largest file that is read, in bytes."""
+Line = dict[str, Json]
+
+_TOGETHER: Final = "all of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +132,25 @@ _WORKLOADS: Final = TypeAdapter(KeptWorkload)
 
 
 class Journal:
-    """The file, to be written at its end."""
+    """The file, to be written at its end.
+
+    Attributes:
+        failed: Called when a line could not be written; none is written after it.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.failed: Callable[[ServerError], None] = lambda _: None
         self._file: int | None = None
+        self._failure: ServerError | None = None
+        self._held: list[Line] | None = None
 
     def begin(self, kept: Kept) -> None:
         """Write the file anew, whole or not at all, with what is there."""
         fresh = self.path.with_suffix(".new")
         lines = [
-            *(_line("workload", _plain_workload(each)) for each in kept.workloads.values()),
-            *(_line("pod", _plain_pod(each)) for each in kept.pods.values()),
+            *(_text(_line("workload", _plain_workload(each))) for each in kept.workloads.values()),
+            *(_text(_line("pod", _plain_pod(each))) for each in kept.pods.values()),
         ]
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb", closefd=False) as file:
@@ -178,6 +191,26 @@ class Journal:
         """Write that a workload is gone."""
         self._write("workload gone", {"key": key})
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Write as one line what is written meanwhile: a crash loses all of it, or nothing."""
+        held = self._held = []
+        try:
+            yield
+        finally:
+            self._held = None
+            if held:
+                self._append(held[0] if len(held) == 1 else _line(_TOGETHER, {"lines": held}))
+
+    def check(self) -> None:
+        """Make sure that what was told to the journal so far is kept.
+
+        Raises:
+            ServerError: It could not be written.
+        """
+        if self._failure is not None:
+            raise self._failure
+
     def close(self) -> None:
         """Write no more."""
         if self._file is not None:
@@ -185,8 +218,27 @@ class Journal:
             self._file = None
 
     def _write(self, what: str, content: Mapping[str, Json]) -> None:
-        if self._file is not None:
-            os.write(self._file, _line(what, content))
+        line = _line(what, content)
+        if self._held is not None:
+            self._held.append(line)
+        else:
+            self._append(line)
+
+    def _append(self, line: Line) -> None:
+        if self._file is None:
+            return
+        rest = memoryview(_text(line))
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+        except OSError as error:
+            self.close()
+            reason = (
+                f"{self.path} cannot be written: {error.strerror}; the server ends, since it "
+                "could not remember its pods; make room and start it again"
+            )
+            self._failure = ServerError(reason)
+            self.failed(self._failure)
 
 
 def read_journal(path: Path) -> Kept:
@@ -234,6 +286,9 @@ def _fold(kept: Kept, line: Mapping[str, object]) -> None:
         kept.workloads[workload_key(workload)] = workload
     elif what == "workload gone":
         kept.workloads.pop(content["key"], None)
+    elif what == _TOGETHER:
+        for each in content["lines"]:
+            _fold(kept, each)
     else:
         message = f"unknown {what}"
         raise ValueError(message)
@@ -273,5 +328,9 @@ def _plain_workload(workload: KeptWorkload) -> dict[str, Json]:
     return cast("dict[str, Json]", _WORKLOADS.dump_python(workload, mode="json"))
 
 
-def _line(what: str, content: Mapping[str, Json]) -> bytes:
-    return json.dumps({"what": what, "is": content}, separators=(",", ":")).encode() + b"\n"
+def _line(what: str, content: Mapping[str, Json]) -> Line:
+    return {"what": what, "is": dict(content)}
+
+
+def _text(line: Line) -> bytes:
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Final
 
@@ -146,14 +147,15 @@ class Pods:
             self._check(each, names)
             created[each.key] = each
             outcomes.append((each.key, "created"))
-        for key, each in created.items():
-            self._contents[key] = each.content
-            if key.resource != _POD:
-                names_of = tuple(template.spec.name for template in each.templates)
-                self._workloads[key] = names_of
-                self._note_workload(key, each.content, names_of)
-            for template in each.templates:
-                self._create(template)
+        with self._noted_together():
+            for key, each in created.items():
+                self._contents[key] = each.content
+                if key.resource != _POD:
+                    names_of = tuple(template.spec.name for template in each.templates)
+                    self._workloads[key] = names_of
+                    self._note_workload(key, each.content, names_of)
+                for template in each.templates:
+                    self._create(template)
         return outcomes
 
     def delete(self, pod: ApiPod, *, force: bool, grace_s: int | None = None) -> None:
@@ -181,17 +183,18 @@ class Pods:
             ]
             message = f'{key.resource} "{key.name}" not found{_in(key.namespace)}; {known(there)}'
             raise ObjectNotFoundError(message)
-        self._contents.pop(key, None)
-        if self._journal is not None:
-            self._journal.workload_gone(_kept_key(key))
-        pods = [
-            pod
-            for pod in self.all()
-            if pod.pod.namespace == key.namespace and pod.spec.name in names
-        ]
-        for pod in pods:
-            pod.spec = replace(pod.spec, controller=Controller.NONE)
-            self.delete(pod, force=force, grace_s=grace_s)
+        with self._noted_together():
+            self._contents.pop(key, None)
+            if self._journal is not None:
+                self._journal.workload_gone(_kept_key(key))
+            pods = [
+                pod
+                for pod in self.all()
+                if pod.pod.namespace == key.namespace and pod.spec.name in names
+            ]
+            for pod in pods:
+                pod.spec = replace(pod.spec, controller=Controller.NONE)
+                self.delete(pod, force=force, grace_s=grace_s)
         return pods
 
     def _is_there(self, applied: Applied) -> bool:
@@ -258,6 +261,10 @@ class Pods:
         else:
             self._written.add(uid)
             journal.pod(pod, self.manifest_of(pod))
+
+    def _noted_together(self) -> AbstractContextManager[None]:
+        """Let what is noted meanwhile be kept by the journal as a whole, or not at all."""
+        return nullcontext() if self._journal is None else self._journal.together()
 
     def _note_workload(self, key: ObjectKey, content: str, names: tuple[str, ...]) -> None:
         if self._journal is not None:

@@ -5,6 +5,7 @@ What is served is decided here; where the database comes from is the composition
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
@@ -71,6 +72,11 @@ class Server:
         self._serving = serving
         self._root = serving.settings.root
         self._ending = AsyncExitStack()
+        self._failure: asyncio.Future[ServerError] = asyncio.get_running_loop().create_future()
+
+    async def failure(self) -> ServerError:
+        """Wait until the server cannot go on, and return why."""
+        return await self._failure
 
     @property
     def socket(self) -> Path:
@@ -137,11 +143,12 @@ class Server:
             reader=self._serving.reader,
         )
         service = Service(world, served, plugins, world.enter)
+        journal.failed = self._failure.set_result
         service.pods.keep(journal, kept)
         world.begin()
         world.enter(lambda: service.pods.restore(kept))
         await self._begun(world)
-        control = ControlServer(service, self.socket)
+        control = ControlServer(service, self.socket, journal.check)
         await control.start()
         self._ending.push_async_callback(control.stop, _GRACE_S)
         self._ending.callback(service.close)

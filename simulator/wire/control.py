@@ -94,9 +94,12 @@ class ControlServer:
     Args:
         service: What answers.
         path: The socket, which must not exist (`control_socket.claim`).
+        check: Called before anything is told; raises the `RebindError` that is told instead.
     """
 
-    def __init__(self, service: ControlService, path: Path) -> None:
+    def __init__(
+        self, service: ControlService, path: Path, check: Callable[[], None] = lambda: None
+    ) -> None:
         self._path = path
         self._file: SocketFile | None = None
         self._server = grpc.aio.server(
@@ -107,7 +110,7 @@ class ControlServer:
             maximum_concurrent_rpcs=CALLS_MAX,
         )
         handlers = {
-            method.name: _unary(method, answer)
+            method.name: _unary(method, answer, check)
             for method, answer in (
                 (methods.INFO, service.info),
                 (methods.APPLY, service.apply),
@@ -121,8 +124,8 @@ class ControlServer:
                 (methods.STOP_PLUGIN, service.stop_plugin),
             )
         }
-        handlers[methods.WATCH.name] = _stream(methods.WATCH, service.watch)
-        handlers[methods.RECORDS.name] = _stream(methods.RECORDS, service.records)
+        handlers[methods.WATCH.name] = _stream(methods.WATCH, service.watch, check)
+        handlers[methods.RECORDS.name] = _stream(methods.RECORDS, service.records, check)
         self._server.add_generic_rpc_handlers(
             (grpc.method_handlers_generic_handler(methods.CONTROL, handlers),)
         )
@@ -145,16 +148,21 @@ class ControlServer:
 
 
 def _unary(
-    method: Method[Request, Response], answer: Callable[[Request], Awaitable[Response]]
+    method: Method[Request, Response],
+    answer: Callable[[Request], Awaitable[Response]],
+    check: Callable[[], None],
 ) -> grpc.RpcMethodHandler[Request, Response]:
     async def handle(
         request: Request, context: grpc.aio.ServicerContext[Request, Response]
     ) -> Response:
         try:
-            return await answer(request)
+            check()
+            response = await answer(request)
+            check()
         except RebindError as error:
             await _refuse(context, error)
             raise
+        return response
 
     return grpc.unary_unary_rpc_method_handler(
         handle,
@@ -164,13 +172,16 @@ def _unary(
 
 
 def _stream(
-    method: Method[Request, Response], answer: Callable[[Request], AsyncIterator[Response]]
+    method: Method[Request, Response],
+    answer: Callable[[Request], AsyncIterator[Response]],
+    check: Callable[[], None],
 ) -> grpc.RpcMethodHandler[Request, Response]:
     async def handle(
         request: Request, context: grpc.aio.ServicerContext[Request, Response]
     ) -> AsyncIterator[Response]:
         try:
             async for response in answer(request):
+                check()
                 yield response
         except RebindError as error:
             await _refuse(context, error)

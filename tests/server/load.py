@@ -75,8 +75,8 @@ class Client:
             self._made += 1
             names.append(f"c{self._number}-{self._made}")
         node = self._chance.choice(NODES)
-        manifests = [_manifest(name, node, self._chance.choice((1, 1, 2))) for name in names]
-        request = control.ApplyRequest(manifest=_list(manifests), name="pods.json")
+        manifests = [pod_manifest(name, node, self._chance.choice((1, 1, 2))) for name in names]
+        request = control.ApplyRequest(manifest=manifest_of(*manifests), name="pods.json")
         client.call(methods.APPLY, request)
         self.ledger.applied.update(names)
         self._pods += names
@@ -211,7 +211,8 @@ class Load:
             self._failures.append(failure)
 
 
-def _manifest(name: str, node: str, count: int) -> dict[str, object]:
+def pod_manifest(name: str, node: str, count: int) -> dict[str, object]:
+    """Return a pod that wants devices."""
     limits = {"limits": {RESOURCE: count}}
     return {
         "apiVersion": "v1",
@@ -221,5 +222,6 @@ def _manifest(name: str, node: str, count: int) -> dict[str, object]:
     }
 
 
-def _list(manifests: list[dict[str, object]]) -> bytes:
-    return json.dumps({"apiVersion": "v1", "kind": "List", "items": manifests}).encode()
+def manifest_of(*objects: dict[str, object]) -> bytes:
+    """Return a file of objects."""
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}).encode()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,53 @@ def test_a_line_that_a_crash_cut_off_is_left_out(journal: Journal) -> None:
     journal.path.write_bytes(content[:-3])
 
     assert set(read_journal(journal.path).pods) == {POD.uid}
+
+
+def test_what_belongs_together_is_lost_together_or_not_at_all(journal: Journal) -> None:
+    """A workload whose pods are missing would never get them: it is there already."""
+    with journal.together():
+        journal.workload(KeptWorkload("job.batch", "default", "web", "{}", ("web-0",)))
+        journal.pod(ApiPod(SPEC, POD), MANIFEST)
+    whole = read_journal(journal.path)
+    content = journal.path.read_bytes()
+    journal.path.write_bytes(content[:-1])
+    cut = read_journal(journal.path)
+
+    assert (list(whole.workloads), list(whole.pods)) == (["default/job.batch/web"], [POD.uid])
+    assert (cut.workloads, cut.pods) == ({}, {})
+    assert content.count(b"\n") == 1
+
+
+def test_after_a_line_that_could_not_be_written_none_is(
+    journal: Journal, full_disk: Callable[[], None]
+) -> None:
+    """Two lines after a torn one would make of it a line that nobody can read."""
+    failures: list[str] = []
+    journal.failed = lambda failure: failures.append(str(failure))
+    journal.pod(ApiPod(SPEC, POD), MANIFEST)
+    journal.check()
+    full_disk()
+    journal.gone(POD.uid)
+    journal.gone(POD.uid)
+
+    assert len(failures) == 1
+    assert "objects.jsonl cannot be written: File too large; the server ends" in failures[0]
+    with pytest.raises(ServerError, match="File too large"):
+        journal.check()
+    assert set(read_journal(journal.path).pods) == {POD.uid}
+
+
+@pytest.fixture
+def full_disk(journal: Journal) -> Iterator[Callable[[], None]]:
+    """Let no file grow by more than ten bytes beyond the journal's present size."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill() -> None:
+        size = journal.path.stat().st_size + 10
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+
+    yield fill
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("line", [b"nonsense", b"{}", b'{"what": "pod", "is": {}}', b"[1]"])

@@ -55,8 +55,23 @@ async def _serve(run: SimulationSpec, settings: LiveSettings, shown: Shown) -> N
     with _stopped_by_signals() as stop:
         async with served(run, settings, db=shown.db) as server:
             click.echo(_ready(server, run), err=True)
-            await stop.wait()
+            await _stopped_or_failed(stop, server)
             click.echo("stopping; once more to stop at once", err=True)
+
+
+async def _stopped_or_failed(stop: asyncio.Event, server: Server) -> None:
+    """Wait for a signal.
+
+    Raises:
+        ServerError: The server cannot go on.
+    """
+    stopped = asyncio.create_task(stop.wait())
+    failed = asyncio.create_task(server.failure())
+    await asyncio.wait((stopped, failed), return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    failed.cancel()
+    if not stopped.done():
+        raise failed.result()
 
 
 @contextmanager
