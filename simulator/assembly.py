@@ -25,6 +25,7 @@ from simulator.server.reading import RemoteReader
 from simulator.server.serving import Server, Serving, claim_root
 from simulator.wire.control_client import ControlClient, connected
 from simulator.wire.control_socket import is_served
+from simulator.wire.status_pages import parse_http_address
 from store import maintenance
 from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
@@ -158,21 +159,31 @@ def server_reader(client: ControlClient) -> tuple[StoreReader, str]:
 
 
 @asynccontextmanager
-async def served(run: SimulationSpec, settings: LiveSettings, *, db: str) -> AsyncIterator[Server]:
+async def served(
+    run: SimulationSpec,
+    settings: LiveSettings,
+    *,
+    db: str,
+    http: str | None = None,
+    record: Path | None = None,
+) -> AsyncIterator[Server]:
     """Run a server: its nodes, their sockets, and its control interface.
 
     Args:
         run: The choices of all nodes.
         settings: Where their files are, and how their sockets behave.
         db: The database, if the persistence keeps its state there.
+        http: Where `/metrics` and `/healthz` are; None for nowhere.
+        record: The file of the recording, if there is to be one.
 
     Raises:
         RebindError: It cannot be started.
         OSError: As above.
     """
+    address = None if http is None else parse_http_address(http)
     with ExitStack() as stack:
         stack.callback(claim_root(run, settings).give_up)
-        serving = Serving(run=run, settings=settings)
+        serving = Serving(run=run, settings=settings, http=address, record=record)
         if keeps_database(run):
             store = stack.enter_context(opened_store(db, durability=run.durability))
             serving = replace(serving, store=store, db=db)

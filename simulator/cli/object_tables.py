@@ -13,6 +13,8 @@ T = TypeVar("T")
 Object = Mapping[str, JsonValue]
 
 NOTHING: Final = "-"
+DELETED: Final = "deleted"
+"""Key under which a watch says of an object that it is gone."""
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _STEPS: Final = ((2 * _MINUTE, 1, "s"), (2 * _HOUR, _MINUTE, "m"), (2 * _DAY, _HOUR, "h"))
 
@@ -64,6 +66,8 @@ def named_in(pod: Object) -> str:
 
 def pod_status(pod: Object) -> str:
     """Return a pod's state in one word, as kubectl does."""
+    if at(pod, DELETED):
+        return "Deleted"
     if at(pod, "metadata", "deletionTimestamp"):
         return "Terminating"
     reason = text(pod, "status", "reason")
@@ -191,7 +195,7 @@ NODES: Final[Table[NodeLine]] = Table(
         Column("HEALTHY", _of_resource("healthy")),
         Column("ENDPOINT", _of_resource("endpoint")),
         Column(
-            "NODE-ALLOCATABLE",
+            "REPORTED",
             lambda line: (
                 text(line.node, "status", "allocatable", text(line.resource, "resourceName"))
                 or NOTHING
@@ -199,11 +203,10 @@ NODES: Final[Table[NodeLine]] = Table(
             wide=True,
         ),
         Column(
-            "PERSISTENCE",
-            lambda line: text(line.node, "metadata", "annotations", "rebind.internal/persistence"),
+            "BOOT",
+            lambda line: text(line.node, "status", "nodeInfo", "bootID").partition("-")[0],
             wide=True,
         ),
-        Column("BOOT", lambda line: text(line.node, "status", "nodeInfo", "bootID"), wide=True),
     ),
     name=lambda line: f"node/{text(line.node, 'metadata', 'name')}",
     document=lambda line: line.node,

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import click
 
-from simulator.cli.object_tables import Object
+from simulator.cli.object_tables import DELETED, Object
 from simulator.cli.output import (
     JsonValue,
     OutputOptions,
@@ -88,7 +88,8 @@ def watch_objects(
         elif first is not None:
             first.append(found)
         else:
-            lines.write(rows_of([found]))
+            gone = {DELETED: True} if event.type == "DELETED" else {}
+            lines.write(rows_of([{**found, **gone}]))
 
 
 def _object(content: bytes) -> Object:

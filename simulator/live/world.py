@@ -9,6 +9,7 @@ from typing import Final
 
 from simulator.core.instants import SECOND, Duration
 from simulator.engine.faults import EffectLog, Fault
+from simulator.engine.ports import Adapters
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.world import Watching, World
 from simulator.live.metering import Metering
@@ -29,18 +30,21 @@ class LiveWorld(World):
         store: The open database, if the persistence keeps its state there; the owner closes it.
         watching: What is kept beside the records.
         faults: What goes wrong at which effect.
+        around: Puts something around the parts of the nodes, such as a recorder.
 
     Attributes:
         settings: As given.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a cluster starts from, and what is put around it
         self,
         spec: SimulationSpec,
         settings: LiveSettings,
         store: Store | None,
         watching: Watching = UNWATCHED,
         faults: Iterable[Fault] = (),
+        *,
+        around: Callable[[Adapters], Adapters] = lambda parts: parts,
     ) -> None:
         loop = asyncio.get_running_loop()
         timeline = LiveTimeline(loop, start=settings.start, speed=settings.speed)
@@ -51,7 +55,7 @@ class LiveWorld(World):
         super().__init__(
             spec,
             timeline=timeline,
-            adapters=self._parts,
+            adapters=around(self._parts),
             effects=EffectLog(faults),
             watching=watching,
         )

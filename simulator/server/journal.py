@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,7 +26,7 @@ from simulator.core.instants import Duration, Instant
 from simulator.core.pods import Container, Pod, PodUid
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiPod
-from simulator.engine.spec import Controller, PodSpec, PodStart
+from simulator.engine.spec import Controller, PodSpec, PodStart, SimulationSpec
 from simulator.errors import ServerError
 from simulator.reports.documents import Json
 
@@ -126,6 +126,14 @@ class Kept:
             if pod.node == node
         }
 
+    def begin(self, run: SimulationSpec) -> SimulationSpec:
+        """Return a run whose nodes begin with these pods."""
+        nodes = tuple(
+            replace(node, pods=self.pods_of(node.name), pod_starts=self.starts_of(node.name))
+            for node in run.nodes
+        )
+        return replace(run, nodes=nodes)
+
 
 _PODS: Final = TypeAdapter(KeptPod)
 _WORKLOADS: Final = TypeAdapter(KeptWorkload)
@@ -148,10 +156,7 @@ class Journal:
     def begin(self, kept: Kept) -> None:
         """Write the file anew, whole or not at all, with what is there."""
         fresh = self.path.with_suffix(".new")
-        lines = [
-            *(_text(_line("workload", _plain_workload(each))) for each in kept.workloads.values()),
-            *(_text(_line("pod", _plain_pod(each))) for each in kept.pods.values()),
-        ]
+        lines = [_text(line) for line in kept_lines(kept)]
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb", closefd=False) as file:
             file.writelines(lines)
@@ -326,6 +331,36 @@ def _plain_pod(pod: KeptPod) -> dict[str, Json]:
 
 def _plain_workload(workload: KeptWorkload) -> dict[str, Json]:
     return cast("dict[str, Json]", _WORKLOADS.dump_python(workload, mode="json"))
+
+
+def kept_lines(kept: Kept) -> list[Line]:
+    """Return the lines that say what is there."""
+    return [
+        *(_line("workload", _plain_workload(each)) for each in kept.workloads.values()),
+        *(_line("pod", _plain_pod(each)) for each in kept.pods.values()),
+    ]
+
+
+def kept_of(lines: Iterable[Mapping[str, object]]) -> Kept:
+    """Return what lines say is there.
+
+    Raises:
+        ValueError, KeyError, TypeError: They are no such lines.
+    """
+    kept = Kept()
+    for line in lines:
+        _fold(kept, line)
+    return kept
+
+
+def pod_text(pod: ApiPod, manifest: Mapping[str, Plain]) -> str:
+    """Return all about a pod as JSON."""
+    return json.dumps(_plain_pod(_kept(pod, manifest)))
+
+
+def pod_of(text: str) -> KeptPod:
+    """Return the pod of `pod_text`."""
+    return _PODS.validate_json(text)
 
 
 def _line(what: str, content: Mapping[str, Json]) -> Line:

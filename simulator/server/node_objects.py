@@ -81,13 +81,13 @@ def resource_lines(node: Node) -> list[dict[str, Json]]:
     kubelet.driver.refresh()
     known = kubelet.manager.snapshot()
     capacity = kubelet.manager.capacity()
-    resources = sorted({*known.endpoints, *capacity.total, *_held(known)})
+    resources = sorted({*known.endpoints, *capacity.total, *held(known)})
     return [
         {
             "resourceName": resource,
             "capacity": capacity.total.get(resource, 0),
             "allocatable": capacity.allocatable.get(resource, 0),
-            "allocated": _held(known).get(resource, 0),
+            "allocated": held(known).get(resource, 0),
             "healthy": len(known.healthy.get(resource, ())),
             "endpoint": STATES.get(known.endpoints.get(resource, ""), "Unknown"),
         }
@@ -140,14 +140,14 @@ def _plugin(
     }
 
 
-def _held(known: ManagerSnapshot) -> dict[ResourceName, int]:
+def held(known: ManagerSnapshot) -> dict[ResourceName, int]:
     """Return the number of distinct devices that pods hold, by resource."""
-    held: dict[ResourceName, set[str]] = {}
+    ids: dict[ResourceName, set[str]] = {}
     for binding in known.bindings:
-        ids = held.setdefault(binding.resource, set())
+        of_resource = ids.setdefault(binding.resource, set())
         for devices in binding.devices.values():
-            ids.update(devices)
-    return {resource: len(ids) for resource, ids in held.items()}
+            of_resource.update(devices)
+    return {resource: len(of_resource) for resource, of_resource in ids.items()}
 
 
 def _quantities(counts: Mapping[ResourceName, int]) -> dict[str, Json]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -34,6 +35,9 @@ from simulator.server.pod_objects import PodObjects
 from simulator.server.pods import Pods
 
 KINDS: Final = ("pods", "nodes", "events", "plugins")
+
+NODE_PAUSE_S: Final = 0.1
+"""Several changes of a node within this time are shown as one: each costs a look at all devices."""
 
 Document = dict[str, Json]
 BuiltInPlugins = Callable[[NodeName], Mapping[str, BuiltIn]]
@@ -141,6 +145,7 @@ class Objects:
         self._pod_objects = PodObjects()
         self._version = 0
         self._versions: dict[str, int] = {}
+        self._changing: set[NodeName] = set()
         self._shown: dict[tuple[str, str], Document] = {}
         for stamped in world.records:
             self.events.note(stamped)
@@ -214,6 +219,7 @@ class Objects:
         if pod.deleted:
             self._versions.pop(uid, None)
             self._pod_objects.forget(uid)
+            self._pods.forget(pod)
             self._shown.pop(("pods", uid), None)
 
     def _recorded(self, stamped: Stamped) -> None:
@@ -238,10 +244,16 @@ class Objects:
     def _node_changed(self, name: NodeName) -> None:
         self._version += 1
         self._versions[f"node/{name}"] = self._version
-        if self.feed.is_watched and name in self._world.nodes:
-            self._publish(self._seen_node(name), "MODIFIED", name)
-            for seen in self._seen_plugins(name):
-                self._publish(seen, "MODIFIED", f"{name}/{seen.name}")
+        if self.feed.is_watched and name in self._world.nodes and name not in self._changing:
+            self._changing.add(name)
+            asyncio.get_running_loop().call_later(NODE_PAUSE_S, self._publish_node, name)
+
+    def _publish_node(self, name: NodeName) -> None:
+        """Tell watchers how a node and its plugins look now."""
+        self._changing.discard(name)
+        self._publish(self._seen_node(name), "MODIFIED", name)
+        for seen in self._seen_plugins(name):
+            self._publish(seen, "MODIFIED", f"{name}/{seen.name}")
 
     def _publish(self, seen: Seen, change: str, key: str) -> None:
         """Tell watchers of a change, unless the object looks as it did."""

@@ -56,7 +56,7 @@ class _Plugin:
 
 
 class BuiltInPlugins:
-    """All of them (`simulator.server.service.PluginHost`)."""
+    """All of them (`simulator.server.served.PluginHost`)."""
 
     def __init__(self, world: LiveWorld, settings: LiveSettings) -> None:
         self._world = world

@@ -85,7 +85,7 @@ class PodObjects:
             status["startTime"] = timestamp(pod.pod.created)
         if node is not None:
             status["devices"] = _devices(pod, node)
-        if node is not None and pod.uid in node.runtime.pods():
+        if node is not None and _has_containers(pod, node):
             sight = _Sight(pod, node, _images(manifest), self._device_health(pod, node))
             for key, containers in (
                 ("initContainerStatuses", pod.pod.init_containers),
@@ -190,6 +190,13 @@ def _conditions(pod: ApiPod, node: Node | None) -> list[Json]:
             scheduled |= {"reason": "Unschedulable", "message": "no node has room for it"}
     ready = node is not None and pod.status.phase == RUNNING and _all_run(pod, node)
     return [scheduled, {"type": "Ready", "status": "True" if ready else "False"}]
+
+
+def _has_containers(pod: ApiPod, node: Node) -> bool:
+    """Tell whether the node has begun with a pod; a refused one has no statuses (S13.1)."""
+    runtime = node.runtime
+    listed = (runtime.current(pod.uid, each.name) for each in pod.pod.all_containers())
+    return runtime.has_sandbox(pod.uid) or any(each is not None for each in listed)
 
 
 def _all_run(pod: ApiPod, node: Node) -> bool:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Final
 
 from scenarios.files.documents import Plain
-from simulator.core.instants import Instant
+from simulator.core.instants import Duration, Instant
 from simulator.core.pods import PodUid
-from simulator.core.transitions import PodIdentity
-from simulator.engine.api import ApiPod
+from simulator.core.transitions import NodeName, PodIdentity
+from simulator.engine.api import NO_NODE, ApiPod
 from simulator.engine.spec import Controller
 from simulator.engine.world import World
 from simulator.errors import ObjectConflictError, ObjectNotFoundError
-from simulator.server.journal import Journal, Kept, KeptWorkload
+from simulator.server.inputs import Input, PodUnwanted, PodWanted
+from simulator.server.journal import Journal, Kept, KeptPod, KeptWorkload, pod_text
 from simulator.server.manifests import Applied, ObjectKey, Template, content_of, with_grace
+
+IDENTITIES_MAX: Final = 100_000
+"""Pods whose names are remembered, gone ones too; the oldest are forgotten first."""
 
 _POD: Final = "pod"
 _NAMES_SHOWN_MAX: Final = 10
@@ -29,21 +33,28 @@ def random_uid(_: str) -> PodUid:
     return PodUid(str(uuid.uuid4()))
 
 
+Told = Callable[[NodeName, Input], None]
+"""Told of a command that reaches the pods."""
+
+
 class Pods:
     """Pods and workloads; their uids are new ones in every server.
 
     Args:
         world: Where they live.
+        told: Told of what is done with them.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, told: Told = lambda _node, _input: None) -> None:
         self._world = world
+        self._told = told
         world.factory.new_uid = random_uid
         self._contents: dict[ObjectKey, str] = {}
         self._workloads: dict[ObjectKey, tuple[str, ...]] = {}
         self._manifests: dict[tuple[str, str], Mapping[str, Plain]] = {}
         self._identities: dict[PodUid, PodIdentity] = {}
         self._deleted_at: dict[PodUid, Instant] = {}
+        self._by_name: dict[tuple[str, str], ApiPod] = {}
         self._journal: Journal | None = None
         self._written: set[PodUid] = set()
         world.api.watch_pods(self._changed)
@@ -85,10 +96,7 @@ class Pods:
 
     def find(self, namespace: str, name: str) -> ApiPod | None:
         """Return the pod of a name; None when there is none."""
-        for pod in self._world.api.pods():
-            if (pod.pod.namespace, pod.pod.name) == (namespace, name):
-                return pod
-        return None
+        return self._by_name.get((namespace, name))
 
     def found(self, namespace: str, name: str) -> ApiPod:
         """Return the pod of a name.
@@ -118,6 +126,10 @@ class Pods:
     def deleted_at(self, pod: ApiPod) -> Instant | None:
         """Return when a pod's deletion was asked for; None when it was not."""
         return self._deleted_at.get(pod.uid)
+
+    def forget(self, pod: ApiPod) -> None:
+        """Let go of a pod that is gone, once everyone was told."""
+        self._deleted_at.pop(pod.uid, None)
 
     def identify(self, uid: PodUid) -> PodIdentity:
         """Return namespace and name of a pod, of one that is gone too."""
@@ -160,12 +172,34 @@ class Pods:
 
     def delete(self, pod: ApiPod, *, force: bool, grace_s: int | None = None) -> None:
         """Delete a pod, gracefully or by force (S6.5); asked for again, only a force counts."""
+        if force or not pod.deleting:
+            spec = pod.spec if grace_s is None else with_grace(pod.spec, grace_s)
+            replaced = spec.controller is not Controller.NONE
+            grace = spec.termination_grace
+            self.unmake(pod.uid, force=force, grace=grace, replaced=replaced)
+
+    # Done again in a replay
+
+    def make(self, kept: KeptPod, name: str) -> None:
+        """Create a pod as it was created."""
+        self._manifests[kept.namespace, kept.spec_name] = json.loads(kept.manifest)
+        spec = kept.spec
+        if spec.controller is not Controller.NONE:
+            self._workloads[ObjectKey("", kept.namespace, spec.name)] = (spec.name,)
+        self._world.factory.create(spec, name=name, node=spec.node)
+
+    def unmake(self, uid: PodUid, *, force: bool, grace: Duration, replaced: bool) -> None:
+        """Delete a pod; one that is not to be replaced is let go by its controller."""
+        pod = self._world.api.pod(uid)
+        if pod is None:
+            return
+        self._told(NO_NODE, PodUnwanted(uid, force, grace, replaced))
+        controller = pod.spec.controller if replaced else Controller.NONE
+        pod.spec = replace(pod.spec, termination_grace=grace, controller=controller)
         if force:
-            self._world.api.remove(pod.uid)
-        elif not pod.deleting:
-            if grace_s is not None:
-                pod.spec = with_grace(pod.spec, grace_s)
-            self._deleted_at[pod.uid] = self._world.now
+            self._world.api.remove(uid)
+        else:
+            self._deleted_at[uid] = self._world.now
             self._world.api.mark_deleting(pod)
 
     def delete_workload(self, key: ObjectKey, *, force: bool, grace_s: int | None) -> list[ApiPod]:
@@ -233,20 +267,28 @@ class Pods:
             # One of an earlier workload of that name, which is ending.
             number += 1
             name = f"{spec.name}-r{number}"
+        wanted = ApiPod(spec, spec.pod, spec.node)
+        self._told(NO_NODE, PodWanted(name, pod_text(wanted, template.manifest)))
         self._world.factory.create(spec, name=name, node=spec.node)
 
     def _changed(self, pod: ApiPod) -> None:
         uid = pod.uid
         if uid not in self._identities:
             self._identities[uid] = PodIdentity(uid, pod.pod.namespace, pod.pod.name)
+            if len(self._identities) > IDENTITIES_MAX:
+                del self._identities[next(iter(self._identities))]
         self._note(pod)
+        name = (pod.pod.namespace, pod.pod.name)
+        if not pod.deleted:
+            self._by_name[name] = pod
+        elif self._by_name.get(name) is pod:
+            del self._by_name[name]
         if pod.deleted:
-            self._deleted_at.pop(uid, None)
             if pod.spec.controller is Controller.NONE:
                 self._contents.pop(ObjectKey(_POD, pod.pod.namespace, pod.pod.name), None)
         elif pod.spec.controller is not Controller.NONE and not self._is_wanted(pod):
-            pod.spec = replace(pod.spec, controller=Controller.NONE)
-            self._world.api.remove(uid)
+            grace = pod.spec.termination_grace
+            self.unmake(uid, force=True, grace=grace, replaced=False)
 
     def _note(self, pod: ApiPod) -> None:
         """Write to the journal what has become of a pod."""

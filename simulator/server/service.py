@@ -10,10 +10,8 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 import simulator
 from simulator.core.instants import HOUR, Duration
@@ -23,17 +21,17 @@ from simulator.engine.actions import Action, RebootNode, RestartKubelet, Upgrade
 from simulator.engine.node import Node
 from simulator.engine.world import World
 from simulator.errors import ConfigError, ObjectNotFoundError, RebindError, ServerError
-from simulator.ports import StoreReader
 from simulator.protocol import rebind_control_pb2 as control
 from simulator.reports.documents import Json
 from simulator.server.descriptions import describe_node, describe_pod
-from simulator.server.feed import Feed
+from simulator.server.inputs import Input, KubeletRestartWanted, RebootWanted
 from simulator.server.manifests import WORKLOADS, ObjectKey, read_objects
-from simulator.server.node_objects import BuiltIn
 from simulator.server.objects import Objects, Seen, wanted
 from simulator.server.pods import Pods, known
 from simulator.server.reading import answer
 from simulator.server.record_book import RecordBook
+from simulator.server.served import NodePaths, PluginHost, Served
+from simulator.server.tape import Tape
 
 T = TypeVar("T")
 Enter = Callable[[Callable[[], None]], None]
@@ -47,52 +45,6 @@ def at_once(action: Callable[[], None]) -> None:
     action()
 
 
-class PluginHost(Protocol):
-    """The built-in plugins that run inside a server."""
-
-    def of_node(self, node: NodeName) -> Mapping[str, BuiltIn]:
-        """Return those of a node by name, stopped ones too."""
-        ...
-
-    async def start(self, node: NodeName, name: str, kind: str, arguments: tuple[str, ...]) -> str:
-        """Start a plugin, or one that was stopped when `kind` is empty; return its name."""
-        ...
-
-    async def stop(self, node: NodeName, name: str) -> None:
-        """Stop a plugin."""
-        ...
-
-    def renumber(self, node: NodeName) -> None:
-        """Let the plugins of a node come back with other device ids when it boots."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class NodePaths:
-    """Where a node is found in the file system."""
-
-    directory: str
-    kubelet_socket: str
-    pod_resources_socket: str
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """What a server is, as it tells those who ask.
-
-    Attributes:
-        reader: Opens the database to be read; None where the answers come from the records.
-    """
-
-    root_dir: str
-    kubelet_version: str
-    persistence: str
-    db: str = ""
-    http: str = ""
-    paths: Mapping[NodeName, NodePaths] = field(default_factory=dict)
-    reader: Callable[[], AbstractContextManager[StoreReader]] | None = None
-
-
 class Service:
     """The control interface of one world (`simulator.wire.control.ControlService`).
 
@@ -100,26 +52,31 @@ class Service:
         world: The world.
         served: What the server is.
         plugins: Its built-in plugins.
+        tape: Who is told of what happens.
         enter: Lets something from outside happen in the world, in its turn.
 
     Attributes:
         objects: What it shows.
-        lines: Records as lines of a Trace, for those who watch them.
     """
 
     def __init__(
-        self, world: World, served: Served, plugins: PluginHost, enter: Enter = at_once
+        self,
+        world: World,
+        served: Served,
+        plugins: PluginHost,
+        tape: Tape,
+        enter: Enter = at_once,
     ) -> None:
         self._world = world
         self._enter = enter
         self._served = served
         self._plugins = plugins
-        self.pods = Pods(world)
+        self.pods = Pods(world, tape.told)
         self._book = RecordBook(self.pods.identify)
         self.objects = Objects(
             world, self.pods, persistence=served.persistence, built_in=plugins.of_node
         )
-        self.lines: Feed[bytes] = Feed()
+        self._tape = tape
         self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
         self._start_failures: dict[NodeName, str] = {}
         self._actions = 0
@@ -130,7 +87,7 @@ class Service:
     def close(self) -> None:
         """End all watches."""
         self.objects.feed.close()
-        self.lines.close()
+        self._tape.lines.close()
 
     # Requests
 
@@ -256,12 +213,12 @@ class Service:
     ) -> AsyncIterator[control.RecordsResponse]:
         """Yield records as they happen."""
         del request
-        subscription = self.lines.subscribe()
+        subscription = self._tape.lines.subscribe()
         try:
             async for line in subscription.items():
                 yield control.RecordsResponse(line=line)
         finally:
-            self.lines.leave(subscription)
+            self._tape.lines.leave(subscription)
 
     async def restart_kubelet(
         self, request: control.RestartKubeletRequest
@@ -269,10 +226,11 @@ class Service:
         """Restart a kubelet, and answer when its first pods are admitted or refused."""
         node = self._node(request.node)
         down = _down(request.down_ns)
+        version = request.kubelet_version
         action: Action = RestartKubelet(node.name, down)
-        if request.kubelet_version:
-            action = UpgradeKubelet(node.name, request.kubelet_version, down)
-        await self._perform(node, action)
+        if version:
+            action = UpgradeKubelet(node.name, version, down)
+        await self._perform(node, action, lambda name: KubeletRestartWanted(name, down, version))
         return control.RestartKubeletResponse(kubelet_version=node.behavior.version)
 
     async def reboot_node(self, request: control.RebootNodeRequest) -> control.RebootNodeResponse:
@@ -280,7 +238,9 @@ class Service:
         node = self._node(request.node)
         if request.renumber:
             self._plugins.renumber(node.name)
-        await self._perform(node, RebootNode(node.name, _down(request.down_ns)))
+        down = _down(request.down_ns)
+        action = RebootNode(node.name, down)
+        await self._perform(node, action, lambda name: RebootWanted(name, down))
         return control.RebootNodeResponse(boot_id=node.boot_id)
 
     async def start_plugin(
@@ -321,11 +281,16 @@ class Service:
             raise ObjectNotFoundError(message)
         return node
 
-    async def _perform(self, node: Node, action: Action) -> None:
+    async def _perform(self, node: Node, action: Action, wanted: Callable[[str], Input]) -> None:
         self._actions += 1
         name = f"{type(action).__name__}-{self._actions}"
         self._start_failures.pop(node.name, None)
-        await self._entered(lambda: self._world.perform(action, name))
+
+        def perform() -> None:
+            self._tape.told(node.name, wanted(name))
+            self._world.perform(action, name)
+
+        await self._entered(perform)
         await self._until(lambda: self._world.completed_at(name) is not None)
         if failure := self._start_failures.get(node.name):
             message = f"the kubelet of {node.name} did not start: {failure}"

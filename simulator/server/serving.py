@@ -9,7 +9,8 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -23,12 +24,17 @@ from simulator.errors import ServerError
 from simulator.live.settings import LiveSettings
 from simulator.live.world import LiveWorld
 from simulator.ports import Store, StoreReader
-from simulator.server.journal import Journal, read_journal
+from simulator.server.inputs import STOPPED, ServerStopped
+from simulator.server.journal import Journal, Kept, read_journal
 from simulator.server.plugin_host import BuiltInPlugins
-from simulator.server.service import NodePaths, Served, Service
+from simulator.server.recording import Recorder, beginning_of
+from simulator.server.served import NodePaths, Served
+from simulator.server.service import Service
+from simulator.server.tape import Tape
 from simulator.wire.control import ControlServer
 from simulator.wire.control_socket import Claim, claim
 from simulator.wire.sockets import require_room
+from simulator.wire.status_pages import HttpAddress, StatusServer
 
 SOCKET_NAME: Final = "rebind.sock"
 """The control socket, in the root directory."""
@@ -56,6 +62,8 @@ class Serving:
         store: The open database; None unless the persistence keeps its state there.
         reader: Opens that database to be read; None where the answers come from the records.
         db: The database's URL, for people.
+        http: Where `/metrics` and `/healthz` are; None for nowhere.
+        record: The file of the recording, if there is to be one.
     """
 
     run: SimulationSpec
@@ -63,12 +71,19 @@ class Serving:
     store: Store | None = None
     reader: Callable[[], AbstractContextManager[StoreReader]] | None = None
     db: str = ""
+    http: HttpAddress | None = None
+    record: Path | None = None
 
 
 class Server:
-    """One server, from `start` to `stop`, on one asyncio loop."""
+    """One server, from `start` to `stop`, on one asyncio loop.
+
+    Attributes:
+        http: Where its pages are; empty for nowhere.
+    """
 
     def __init__(self, serving: Serving) -> None:
+        self.http = ""
         self._serving = serving
         self._root = serving.settings.root
         self._ending = AsyncExitStack()
@@ -116,42 +131,66 @@ class Server:
         journal = Journal(self._root / JOURNAL_NAME)
         kept = read_journal(journal.path)
         self._ending.callback(journal.close)
-        run = self._serving.run
-        nodes = {node.name for node in run.nodes}
-        for name in kept.nodes() - nodes:
-            _LOG.warning("%s has pods of the node %s, which is not served", journal.path, name)
-        run = replace(
-            run,
-            nodes=tuple(
-                replace(node, pods=kept.pods_of(node.name), pod_starts=kept.starts_of(node.name))
-                for node in run.nodes
-            ),
-        )
-        watching = Watching(
-            invariants=False, records_max=RECORDS_MAX, deleted_pods_max=DELETED_PODS_MAX
-        )
-        world = LiveWorld(run, self._serving.settings, self._serving.store, watching)
+        serving = self._serving
+        _warn_of_unserved(kept, serving.run, journal.path)
+        tape = Tape(None if serving.record is None else Recorder(serving.record))
+        self._ending.callback(tape.close)
+        world = self._world(kept.begin(serving.run), tape)
         self._ending.push_async_callback(world.close)
-        plugins = BuiltInPlugins(world, self._serving.settings)
+        self._ending.callback(world.enter, partial(_stop_kubelets, world, tape))
+        plugins = BuiltInPlugins(world, serving.settings)
         self._ending.push_async_callback(plugins.close)
-        served = Served(
-            root_dir=str(self._root),
-            kubelet_version=run.kubelet_version,
-            persistence=run.persistence,
-            db=self._serving.db,
-            paths=self.paths,
-            reader=self._serving.reader,
-        )
-        service = Service(world, served, plugins, world.enter)
+        await self._serve_pages(world)
+        service = Service(world, self._served(), plugins, tape, world.enter)
         journal.failed = self._failure.set_result
         service.pods.keep(journal, kept)
-        world.begin()
-        world.enter(lambda: service.pods.restore(kept))
+        world.watch_records(tape.recorded)
+
+        def begin() -> None:
+            tape.begin(beginning_of(world, serving.run, kept))
+            world.start(warm=False)
+            service.pods.restore(kept)
+
+        world.enter(begin)
         await self._begun(world)
         control = ControlServer(service, self.socket, journal.check)
         await control.start()
         self._ending.push_async_callback(control.stop, _GRACE_S)
         self._ending.callback(service.close)
+
+    def _world(self, run: SimulationSpec, tape: Tape) -> LiveWorld:
+        watching = Watching(
+            invariants=False, records_max=RECORDS_MAX, deleted_pods_max=DELETED_PODS_MAX
+        )
+        serving = self._serving
+        world = LiveWorld(run, serving.settings, serving.store, watching, around=tape.around)
+        tape.now = lambda: world.now
+        return world
+
+    async def _serve_pages(self, world: LiveWorld) -> None:
+        """Serve `/metrics` and `/healthz`, if they are wanted."""
+        if self._serving.http is None:
+            return
+        pages = StatusServer(self._serving.http, world.metering.pages, world.metering.checks)
+        try:
+            await pages.start()
+        except ServerError as error:
+            message = f"{error}; give another --http, or --http none"
+            raise ServerError(message) from error
+        self._ending.push_async_callback(pages.close)
+        self.http = pages.address.url
+
+    def _served(self) -> Served:
+        run = self._serving.run
+        return Served(
+            root_dir=str(self._root),
+            kubelet_version=run.kubelet_version,
+            persistence=run.persistence,
+            db=self._serving.db,
+            http=self.http,
+            paths=self.paths,
+            reader=self._serving.reader,
+        )
 
     async def _begun(self, world: LiveWorld) -> None:
         """Wait until every kubelet listens.
@@ -186,6 +225,18 @@ def claim_root(run: SimulationSpec, settings: LiveSettings) -> Claim:
         require_room(folder.device_plugins / ("x" * _PLUGIN_SOCKET_BYTES))
     root.mkdir(parents=True, exist_ok=True)
     return claim(root / SOCKET_NAME)
+
+
+def _stop_kubelets(world: LiveWorld, tape: Tape) -> None:
+    """End the kubelets, as a shutdown of their machines would."""
+    for name, node in world.nodes.items():
+        tape.told(name, ServerStopped())
+        node.stop_kubelet(STOPPED)
+
+
+def _warn_of_unserved(kept: Kept, run: SimulationSpec, path: Path) -> None:
+    for name in sorted(kept.nodes() - {node.name for node in run.nodes}):
+        _LOG.warning("%s has pods of the node %s, which is not served", path, name)
 
 
 def _has_begun(node: Node) -> bool:

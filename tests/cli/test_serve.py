@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,11 +18,13 @@ from pathlib import Path
 from typing import IO
 
 import pytest
+import yaml
 
 from simulator.cli.commands.serve.command import serve
 from simulator.cli.examples import examples_of
+from tests.cli.laboratory import FILES
 from tests.cli.running import Finished, rebind
-from tests.server.running import short_folder
+from tests.server.running import running_server, short_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE_S = 60.0
@@ -189,3 +194,110 @@ def test_what_only_a_server_can_do_is_refused_on_a_database(folder: Path) -> Non
 
     assert watched.code == 2
     assert "-w wants a running server, and none runs" in watched.stderr
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Path]:
+    """The root directory of a server that keeps no bindings in a database."""
+    with short_folder() as root, running_server(root, http="127.0.0.1:0"):
+        started = rebind(
+            *("plugin", "start", "fake", "--node", "n0", "--root-dir", str(root)),
+        )
+        assert started.code == 0, started.stderr
+        yield root
+
+
+def asked(server: Path, *arguments: str) -> Finished:
+    return rebind(*arguments, "--root-dir", str(server))
+
+
+def bound(server: Path) -> None:
+    """Let a pod hold two devices."""
+    deadline = time.monotonic() + DEADLINE_S
+    while "Registered" not in asked(server, "get", "plugins").stdout:
+        assert time.monotonic() < deadline
+    asked(server, "apply", "-f", str(FILES / "trainer.yaml"))
+    while "Running" not in asked(server, "get", "pods", "trainer").stdout:
+        assert time.monotonic() < deadline
+
+
+def test_answers_that_come_from_the_records_say_so(server: Path) -> None:
+    """Details 12."""
+    bound(server)
+
+    for command in (
+        *(("get", "bindings"), ("get", "devices"), ("who-holds", "gpu-0")),
+        *(("history", "device", "gpu-0"), ("history", "pod", "trainer")),
+    ):
+        lines = asked(server, *command).stdout.splitlines()
+        assert [line.split()[-1] for line in lines[:2]] == ["SOURCE", "records"], command
+    documents = json.loads(asked(server, "get", "bindings", "-o", "json").stdout)
+    assert [item["source"] for item in documents["items"]] == ["records"]
+
+
+def test_objects_are_printed_as_kubectl_prints_them(server: Path) -> None:
+    bound(server)
+    listed = json.loads(asked(server, "get", "pods", "-o", "json").stdout)
+    one = yaml.safe_load(asked(server, "get", "pods", "trainer", "-o", "yaml").stdout)
+    node = json.loads(asked(server, "get", "nodes", "n0", "-o", "json").stdout)
+
+    assert (listed["apiVersion"], listed["kind"]) == ("v1", "List")
+    assert (one["apiVersion"], one["kind"]) == ("v1", "Pod")
+    assert one["metadata"]["name"] == "trainer"
+    assert (node["kind"], node["status"]["nodeInfo"]["kubeletVersion"]) == ("Node", "v1.36.2")
+    assert asked(server, "get", "pods", "-o", "name", "--node", "n0").stdout == "pod/trainer\n"
+
+
+def test_a_description_is_laid_out_below_its_headings(server: Path) -> None:
+    bound(server)
+    pod = asked(server, "describe", "pod", "trainer").stdout
+    node = asked(server, "describe", "node", "n0").stdout
+
+    assert re.search(r"^Name:\s+trainer$", pod, re.MULTILINE)
+    assert re.search(r"^    Devices:\s+example\.com/gpu=gpu-0,gpu-1$", pod, re.MULTILINE)
+    assert "      EXAMPLE_COM_GPU:  gpu-0,gpu-1" in pod
+    assert "      /dev/gpu-0 from /dev/gpu-0 (rw)" in pod
+    assert re.search(r"^  example\.com/gpu +8 +8 +2 +8 +Registered$", node, re.MULTILINE)
+    assert "  default/trainer   Running   example.com/gpu=2" in node
+
+
+def test_a_watch_prints_a_line_for_each_change_until_the_server_ends() -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with short_folder() as root, contextlib.ExitStack() as server:
+        server.enter_context(running_server(root))
+        command = [sys.executable, "-m", "simulator.cli", "get", "nodes", "-w"]
+        with subprocess.Popen(  # noqa: S603 - our own program
+            [*command, "--root-dir", str(root)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as watching:
+            first = [line_of(watching.stdout) for _ in range(3)]
+            rebind("plugin", "start", "fake", "--node", "n1", "--root-dir", str(root))
+            changed = line_of(watching.stdout)
+            server.close()
+            watching.communicate(timeout=DEADLINE_S)
+
+    assert first[0].split()[:4] == ["NODE", "STATUS", "VERSION", "RESOURCE"]
+    assert [line.split()[0] for line in first[1:]] == ["n0", "n1"]
+    assert changed.split()[0] == "n1"
+    assert watching.returncode == 0
+
+
+def test_an_address_that_is_taken_is_refused_with_what_to_do(server: Path) -> None:
+    info = rebind("describe", "node", "n0", "--root-dir", str(server))
+    with socket.socket() as taken, short_folder() as folder:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        refused = rebind(
+            *("serve", "--root-dir", str(folder / "lab"), "--persistence", "checkpoint"),
+            *("--http", address),
+        )
+
+    assert info.code == 0
+    assert refused.code == 3
+    assert refused.stderr.count("\n") == 1
+    assert f"http://{address}" in refused.stderr
+    assert "give another --http, or --http none" in refused.stderr

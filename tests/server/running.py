@@ -25,8 +25,14 @@ SPEED = 20.0
 
 
 @contextmanager
-def running_server(
-    root: Path, run: SimulationSpec = RUN, *, db: str = "", speed: float = SPEED
+def running_server(  # noqa: PLR0913 - what a server is given
+    root: Path,
+    run: SimulationSpec = RUN,
+    *,
+    db: str = "",
+    speed: float = SPEED,
+    http: str | None = None,
+    record: Path | None = None,
 ) -> Iterator[Path]:
     """Run a server in `root`, and give its control socket."""
     started: Future[tuple[Path, asyncio.Event]] = Future()
@@ -34,7 +40,7 @@ def running_server(
 
     async def serve() -> None:
         try:
-            async with served(run, settings, db=db) as server:
+            async with served(run, settings, db=db, http=http, record=record) as server:
                 over = asyncio.Event()
                 started.set_result((server.socket, over))
                 await over.wait()
@@ -59,8 +65,10 @@ def running_server(
     thread.start()
     try:
         socket, over = started.result(60)
-        yield socket
-        loop.call_soon_threadsafe(over.set)
+        try:
+            yield socket
+        finally:
+            loop.call_soon_threadsafe(over.set)
     finally:
         thread.join(30)
     if ended:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from scenarios.builtin import builtin_names, find_file
 from scenarios.files.parameters import check_settings, read_settings
@@ -20,6 +21,7 @@ from scenarios.schema.variants import Persistence, parse_persistence
 from scenarios.selectors import Selector
 from simulator.assembly import simulated
 from simulator.cli import terminal
+from simulator.cli.checkpoint_files import FileName
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.html import replay_html, require_html
@@ -27,6 +29,7 @@ from simulator.cli.lists import Listed
 from simulator.cli.output_files import write_whole
 from simulator.cli.own_state import load_own, own_files, own_state_options
 from simulator.cli.progress import progress_bar
+from simulator.cli.recordings import is_recording, replay_recording
 from simulator.cli.scenario_options import selector_option, settings_option, versions_option
 from simulator.core.behavior import Readmission
 from simulator.core.switches import behavior_for
@@ -73,10 +76,17 @@ def _readmission(text: str) -> Readmission:
         "rebind replay reboot-pod-before-plugin -o html --output-file report.html",
         "rebind replay reboot-pod-before-plugin --kubelet-version 1.27.2 --persistence database",
         "rebind replay --checkpoint kubelet_internal_checkpoint --pods pods.yaml --event reboot",
+        "rebind replay --recording run.jsonl",
     )
 )
 @click.argument("scenarios", nargs=-1, metavar="[NAME|FILE]...")
 @own_state_options
+@click.option(
+    "--recording",
+    type=FileName(path_type=Path),
+    metavar="FILE",
+    help="Do a run again that `rebind serve --record` has recorded.",
+)
 @click.option("--all", "all_builtin", is_flag=True, help="Run all built-in scenarios.")
 @selector_option
 @versions_option
@@ -127,6 +137,7 @@ def replay(  # noqa: PLR0913 - click hands over every option
     event: str | None,
     node_name: str | None,
     write: Path | None,
+    recording: Path | None,
     all_builtin: bool,
     selector: Selector | None,
     kubelet_version: tuple[str, ...] | None,
@@ -148,11 +159,17 @@ def replay(  # noqa: PLR0913 - click hands over every option
     its pods keep their devices, get others or fail, with the plugins back before the pods are
     admitted and with the plugins late. Nothing on the node is touched. What is run is version
     1.36.2 and the persistence checkpoint, unless you say otherwise.
+
+    A recording of `rebind serve --record` is done again in virtual time with the plugins' real
+    answers: printed is its transcript, or with -o trace its records. The exit code is 1 when the
+    replay says something else than the live run.
     """
-    if output == "html":
-        # Said before the runs, which may take a while.
+    if output == "html":  # Said before the runs, which may take a while.
         require_html()
     wanted = _Output(output, output_file)
+    if (recorded := _recording(recording, scenarios)) is not None:
+        _replay_recording(context, recorded, wanted)
+        return
     files = own_files(
         context, checkpoint=checkpoint, pods=pods, event=event, node_name=node_name, write=write
     )
@@ -181,6 +198,32 @@ def replay(  # noqa: PLR0913 - click hands over every option
         raise click.UsageError(reason, context)
     choice = Choice(names, narrowing, seed, read_settings(settings))
     _show(context, _load_all(choice), choice, None if update_transcripts else wanted)
+
+
+def _recording(named: Path | None, scenarios: tuple[str, ...]) -> Path | None:
+    """Return the recording that is meant: one was named, or the one FILE is one."""
+    if named is None and len(scenarios) == 1 and is_recording(Path(scenarios[0])):
+        return Path(scenarios[0])
+    return named
+
+
+def _replay_recording(context: click.Context, recording: Path, output: _Output) -> None:
+    """Do a recorded run again; it is what it is, so no option may change it."""
+    free = {"recording", "scenarios", "output", "output_file"}
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in free:
+            reason = f"a recording is replayed as it is: leave {parameter.opts[-1]} out"
+            raise click.UsageError(reason, context)
+    if output.form not in {"table", "transcript", "trace"}:
+        reason = f"-o {output.form} is for scenarios; a recording has -o transcript and -o trace"
+        raise click.UsageError(reason, context)
+    replayed = replay_recording(recording)
+    _put(replayed.trace() if output.form == "trace" else replayed.transcript(), output)
+    if replayed.difference:
+        click.echo(f"not the same run: {replayed.difference}", err=True)
+        context.exit(CHECK_FAILED)
 
 
 def _show(

@@ -176,7 +176,7 @@ def _state(status: Object, key: str = "state") -> str:
             if name == "terminated":
                 told.append(f"exit code {text(found, 'exitCode')}")
             when = text(found, "startedAt" if name == "running" else "finishedAt")
-            told += [_since(when)] if when else []
+            told += [f"{age(when)} ago"] if when else []
             return f"{name.capitalize()}" + (f" ({', '.join(told)})" if told else "")
     return ""
 

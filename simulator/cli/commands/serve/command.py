@@ -236,4 +236,4 @@ def serve(  # noqa: PLR0913 - click hands over every option
         reflection=reflection,
         receive_bytes_max=max_message_size,
     )
-    serve_until_stopped(run, settings, Shown(db=db, http=http, record=record))
+    serve_until_stopped(run, settings, Shown(db, None if http == "none" else http, record))

@@ -32,12 +32,12 @@ class Shown:
 
     Attributes:
         db: The database.
-        http: Where metrics are; `none` for nowhere.
+        http: Where metrics are; None for nowhere.
         record: The recording's file.
     """
 
     db: str
-    http: str
+    http: str | None
     record: Path | None
 
 
@@ -53,7 +53,9 @@ def serve_until_stopped(run: SimulationSpec, settings: LiveSettings, shown: Show
 
 async def _serve(run: SimulationSpec, settings: LiveSettings, shown: Shown) -> None:
     with _stopped_by_signals() as stop:
-        async with served(run, settings, db=shown.db) as server:
+        async with served(
+            run, settings, db=shown.db, http=shown.http, record=shown.record
+        ) as server:
             click.echo(_ready(server, run), err=True)
             await _stopped_or_failed(stop, server)
             click.echo("stopping; once more to stop at once", err=True)
@@ -103,6 +105,8 @@ def _ready(server: Server, run: SimulationSpec) -> str:
         f"persistence {run.persistence}, commands on {server.socket}"
     )
     lines = [first]
+    if server.http:
+        lines.append(f"  {server.http}/metrics and /healthz")
     for name, paths in list(server.paths.items())[:_SHOWN_MAX]:
         lines.append(f"  {name}: plugins {paths.kubelet_socket}")
         lines.append(f"  {' ' * len(name)}  agents  {paths.pod_resources_socket}")

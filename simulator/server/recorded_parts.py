@@ -1,0 +1,215 @@
+"""Parts of live nodes that tell what reaches them from outside, and when (`inputs`)."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+
+from simulator.core.behavior import Behavior
+from simulator.core.calls import (
+    AllocateReply,
+    CallFailed,
+    PluginCall,
+    PluginReply,
+    PreferredAllocationReply,
+)
+from simulator.core.devices import Device
+from simulator.core.endpoints import PluginOptions
+from simulator.core.records import Record
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import NodeName
+from simulator.engine.plugin import RPC_NAMES
+from simulator.engine.ports import (
+    Adapters,
+    InstalledPlugin,
+    KubeletSocket,
+    NodeSockets,
+    PluginPeer,
+    PluginStream,
+)
+from simulator.engine.spec import NodeSpec, PluginSpec
+from simulator.server.inputs import (
+    CallAnswered,
+    PluginCame,
+    PluginDialed,
+    PluginLeft,
+    PluginListed,
+    ResourceDeregistered,
+    SocketsOpened,
+)
+from simulator.server.recorded_storage import RecordedStorage
+from simulator.server.seats import Listener, Seat
+
+
+class RecordedParts:
+    """The parts of a driver, watched (`simulator.engine.ports.Adapters`).
+
+    Args:
+        inner: The driver's own parts.
+        listener: Who is told.
+    """
+
+    def __init__(self, inner: Adapters, listener: Listener) -> None:
+        self._inner = inner
+        self._listener = listener
+        self._seats: dict[NodeName, Seat] = {}
+
+    def storage(self, node: NodeSpec, emit: Callable[[Record], None]) -> RecordedStorage:
+        """Return the storage of a node."""
+        return RecordedStorage(self._inner.storage(node, emit), self._seat(node.name))
+
+    def sockets(self, node: NodeName) -> RecordedSockets:
+        """Return the sockets of a node."""
+        return RecordedSockets(self._inner.sockets(node), self._seat(node))
+
+    def plugin(
+        self, spec: PluginSpec, socket: Callable[[], KubeletSocket | None]
+    ) -> InstalledPlugin:
+        """Install a plugin; it does not run yet."""
+        return self._inner.plugin(spec, socket)
+
+    def _seat(self, node: NodeName) -> Seat:
+        seat = self._seats.get(node)
+        if seat is None:
+            seat = self._seats[node] = Seat(node, self._listener)
+        return seat
+
+
+class RecordedSockets:
+    """The sockets of a node, watched (`simulator.engine.ports.NodeSockets`)."""
+
+    def __init__(self, inner: NodeSockets, seat: Seat) -> None:
+        self._inner = inner
+        self._seat = seat
+
+    def open(
+        self, behavior: Behavior, kubelet: KubeletSocket, opened: Callable[[str], None]
+    ) -> None:
+        """Listen."""
+        number = self._seat.next_kubelet()
+
+        def told(error: str) -> None:
+            self._seat.tell(SocketsOpened(number, error))
+            opened(error)
+
+        self._inner.open(behavior, _RecordedKubelet(kubelet, number, self._seat), told)
+
+    def close(self) -> None:
+        """The kubelet process has ended."""
+        self._inner.close()
+
+
+class _RecordedKubelet:
+    """What plugins reach of a kubelet, watched (`simulator.engine.ports.KubeletSocket`)."""
+
+    def __init__(self, inner: KubeletSocket, number: int, seat: Seat) -> None:
+        self._inner = inner
+        self._number = number
+        self._seat = seat
+        self._streams: dict[PluginStream, int] = {}
+
+    def stream_of(self, resource: ResourceName) -> PluginStream | None:
+        """Return the connection to a resource's plugin, the newest one."""
+        return self._inner.stream_of(resource)
+
+    def register(self, stream: PluginStream, answered: Callable[[str], None]) -> None:
+        """Register a plugin."""
+        number = self._streams[stream] = self._seat.next_stream()
+        request = stream.request
+        came = PluginCame(
+            self._number,
+            number,
+            request.resource_name,
+            request.version,
+            request.endpoint,
+            request.options.pre_start_required,
+            request.options.preferred_allocation,
+            request.watched,
+        )
+        self._seat.tell(came)
+        stream.plugin = _RecordedPeer(stream.plugin, number, self._seat)
+        self._inner.register(stream, answered)
+
+    def receive_devices(
+        self,
+        stream: PluginStream,
+        devices: Sequence[Device],
+        taken: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Take a ListAndWatch message."""
+        self._seat.tell(PluginListed(self._streams[stream], tuple(devices)))
+        self._inner.receive_devices(stream, devices, taken)
+
+    def end_stream(self, stream: PluginStream) -> None:
+        """Notice that a stream has ended."""
+        self._seat.tell(PluginLeft(self._streams[stream]))
+        self._inner.end_stream(stream)
+
+    def deregister(self, resource: ResourceName) -> None:
+        """Disconnect whoever is registered for a resource."""
+        self._seat.tell(ResourceDeregistered(self._number, resource))
+        self._inner.deregister(resource)
+
+
+class _RecordedPeer:
+    """A plugin, watched (`simulator.engine.ports.PluginPeer`)."""
+
+    def __init__(self, inner: PluginPeer, number: int, seat: Seat) -> None:
+        self._inner = inner
+        self._number = number
+        self._seat = seat
+
+    @property
+    def name(self) -> str:
+        """What faults and messages call it."""
+        return self._inner.name
+
+    def dial(self, answered: Callable[[PluginOptions | str], None], *, ask: bool) -> None:
+        """Connect, and get the options if `ask`."""
+
+        def told(found: PluginOptions | str) -> None:
+            options = PluginOptions() if isinstance(found, str) else found
+            self._seat.tell(
+                PluginDialed(
+                    self._number,
+                    found if isinstance(found, str) else "",
+                    options.pre_start_required,
+                    options.preferred_allocation,
+                )
+            )
+            answered(found)
+
+        self._inner.dial(told, ask=ask)
+
+    def call(self, call: PluginCall, reply: Callable[[PluginReply], None]) -> None:
+        """Make a call."""
+        number = self._seat.next_plugin_call()
+
+        def told(answer: PluginReply) -> None:
+            self._seat.tell(_answer(number, call, answer))
+            reply(answer)
+
+        self._inner.call(call, told)
+
+    def connected(self, stream: PluginStream) -> None:
+        """The kubelet has taken the connection."""
+        self._inner.connected(stream)
+
+    def lose_calls(self, error: str) -> None:
+        """The kubelet closes the connection."""
+        self._inner.lose_calls(error)
+
+    def break_stream(self) -> None:
+        """End the stream."""
+        self._inner.break_stream()
+
+
+def _answer(number: int, call: PluginCall, answer: PluginReply) -> CallAnswered:
+    response: str | None = None
+    devices: tuple[str, ...] = ()
+    if isinstance(answer, AllocateReply) and answer.response is not None:
+        response = base64.b64encode(answer.response).decode()
+    elif isinstance(answer, PreferredAllocationReply):
+        devices = tuple(answer.devices)
+    error = answer.message if isinstance(answer, CallFailed) else ""
+    return CallAnswered(number, RPC_NAMES[type(call).__name__], error, response, devices)
