@@ -9,9 +9,12 @@ from typing import Final, TypeVar
 
 import click
 
+from simulator.server.manifests import FILE_SIZE_MAX
+
 F = TypeVar("F", bound=Callable[..., object])
 
 STDIN: Final = "-"
+_READ_MAX: Final = FILE_SIZE_MAX + 1
 
 
 def files_option(*, required: bool) -> Callable[[F], F]:
@@ -34,9 +37,12 @@ def files_option(*, required: bool) -> Callable[[F], F]:
 def read_file(name: str) -> tuple[bytes, str]:
     """Return the content of a file of manifests, and its name in messages.
 
+    Of one that is too large, so much is read that whoever parses it can say so.
+
     Raises:
         OSError: It cannot be read.
     """
     if name == STDIN:
-        return sys.stdin.buffer.read(), "stdin"
-    return Path(name).read_bytes(), name
+        return sys.stdin.buffer.read(_READ_MAX), "stdin"
+    with Path(name).open("rb") as file:
+        return file.read(_READ_MAX), name

@@ -22,7 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 
 
 
-DESCRIPTOR = _pool.POOL.AddSerializedFile(b'\n\'simulator/protocol/rebind_control.proto\x12\x11rebind.control.v1\"\r\n\x0bInfoRequest\"\xc2\x01\n\x0cInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0b\n\x03pid\x18\x02 \x01(\x03\x12\x10\n\x08root_dir\x18\x03 \x01(\t\x12\x17\n\x0fkubelet_version\x18\x04 \x01(\t\x12\x13\n\x0bpersistence\x18\x05 \x01(\t\x12\x0e\n\x06source\x18\x06 \x01(\t\x12\n\n\x02\x64\x62\x18\x07 \x01(\t\x12\x0c\n\x04http\x18\x08 \x01(\t\x12*\n\x05nodes\x18\t \x03(\x0b\x32\x1b.rebind.control.v1.NodeInfo\"a\n\x08NodeInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tdirectory\x18\x02 \x01(\t\x12\x16\n\x0ekubelet_socket\x18\x03 \x01(\t\x12\x1c\n\x14pod_resources_socket\x18\x04 \x01(\t\".\n\x0c\x41pplyRequest\x12\x10\n\x08manifest\x18\x01 \x01(\x0c\x12\x0c\n\x04name\x18\x02 \x01(\t\"B\n\rApplyResponse\x12\x31\n\x07objects\x18\x01 \x03(\x0b\x32 .rebind.control.v1.AppliedObject\".\n\rAppliedObject\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07outcome\x18\x02 \x01(\t\"[\n\nGetRequest\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04node\x18\x03 \x01(\t\x12\x10\n\x08selector\x18\x04 \x01(\t\x12\x11\n\tnamespace\x18\x05 \x01(\t\"\x1e\n\x0bGetResponse\x12\x0f\n\x07objects\x18\x01 \x03(\x0c\"*\n\nWatchEvent\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06object\x18\x02 \x01(\x0c\"@\n\x0f\x44\x65scribeRequest\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\"$\n\x10\x44\x65scribeResponse\x12\x10\n\x08\x64ocument\x18\x01 \x01(\x0c\"\x97\x01\n\rDeleteRequest\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\x12\r\n\x05\x66orce\x18\x04 \x01(\x08\x12!\n\x14grace_period_seconds\x18\x05 \x01(\x03H\x00\x88\x01\x01\x12\x0c\n\x04wait\x18\x06 \x01(\x08\x42\x17\n\x15_grace_period_seconds\"\x1e\n\x0e\x44\x65leteResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\"\x88\x01\n\x0bReadRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12\x0c\n\x04node\x18\x02 \x01(\t\x12\x0e\n\x06\x64\x65vice\x18\x03 \x01(\t\x12\x0b\n\x03pod\x18\x04 \x01(\t\x12\x0c\n\x04past\x18\x05 \x01(\x08\x12\x1b\n\x0euntil_revision\x18\x06 \x01(\x03H\x00\x88\x01\x01\x42\x11\n\x0f_until_revision\"\x1e\n\x0cReadResponse\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\x0c\"\x10\n\x0eRecordsRequest\"\x1f\n\x0fRecordsResponse\x12\x0c\n\x04line\x18\x01 \x01(\x0c\"O\n\x15RestartKubeletRequest\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0f\n\x07\x64own_ns\x18\x02 \x01(\x03\x12\x17\n\x0fkubelet_version\x18\x03 \x01(\t\"1\n\x16RestartKubeletResponse\x12\x17\n\x0fkubelet_version\x18\x01 \x01(\t\"D\n\x11RebootNodeRequest\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0f\n\x07\x64own_ns\x18\x02 \x01(\x03\x12\x10\n\x08renumber\x18\x03 \x01(\x08\"%\n\x12RebootNodeResponse\x12\x0f\n\x07\x62oot_id\x18\x01 \x01(\t\"Q\n\x12StartPluginRequest\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x11\n\targuments\x18\x04 \x03(\t\"#\n\x13StartPluginResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\"/\n\x11StopPluginRequest\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"\x14\n\x12StopPluginResponse2\xe9\x07\n\x07\x43ontrol\x12G\n\x04Info\x12\x1e.rebind.control.v1.InfoRequest\x1a\x1f.rebind.control.v1.InfoResponse\x12J\n\x05\x41pply\x12\x1f.rebind.control.v1.ApplyRequest\x1a .rebind.control.v1.ApplyResponse\x12\x44\n\x03Get\x12\x1d.rebind.control.v1.GetRequest\x1a\x1e.rebind.control.v1.GetResponse\x12G\n\x05Watch\x12\x1d.rebind.control.v1.GetRequest\x1a\x1d.rebind.control.v1.WatchEvent0\x01\x12S\n\x08\x44\x65scribe\x12\".rebind.control.v1.DescribeRequest\x1a#.rebind.control.v1.DescribeResponse\x12M\n\x06\x44\x65lete\x12 .rebind.control.v1.DeleteRequest\x1a!.rebind.control.v1.DeleteResponse\x12G\n\x04Read\x12\x1e.rebind.control.v1.ReadRequest\x1a\x1f.rebind.control.v1.ReadResponse\x12R\n\x07Records\x12!.rebind.control.v1.RecordsRequest\x1a\".rebind.control.v1.RecordsResponse0\x01\x12\x65\n\x0eRestartKubelet\x12(.rebind.control.v1.RestartKubeletRequest\x1a).rebind.control.v1.RestartKubeletResponse\x12Y\n\nRebootNode\x12$.rebind.control.v1.RebootNodeRequest\x1a%.rebind.control.v1.RebootNodeResponse\x12\\\n\x0bStartPlugin\x12%.rebind.control.v1.StartPluginRequest\x1a&.rebind.control.v1.StartPluginResponse\x12Y\n\nStopPlugin\x12$.rebind.control.v1.StopPluginRequest\x1a%.rebind.control.v1.StopPluginResponseb\x06proto3')
+DESCRIPTOR = _pool.POOL.AddSerializedFile(b'\n\'simulator/protocol/rebind_control.proto\x12\x11rebind.control.v1\"\r\n\x0bInfoRequest\"\xc2\x01\n\x0cInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0b\n\x03pid\x18\x02 \x01(\x03\x12\x10\n\x08root_dir\x18\x03 \x01(\t\x12\x17\n\x0fkubelet_version\x18\x04 \x01(\t\x12\x13\n\x0bpersistence\x18\x05 \x01(\t\x12\x0e\n\x06source\x18\x06 \x01(\t\x12\n\n\x02\x64\x62\x18\x07 \x01(\t\x12\x0c\n\x04http\x18\x08 \x01(\t\x12*\n\x05nodes\x18\t \x03(\x0b\x32\x1b.rebind.control.v1.NodeInfo\"a\n\x08NodeInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tdirectory\x18\x02 \x01(\t\x12\x16\n\x0ekubelet_socket\x18\x03 \x01(\t\x12\x1c\n\x14pod_resources_socket\x18\x04 \x01(\t\".\n\x0c\x41pplyRequest\x12\x10\n\x08manifest\x18\x01 \x01(\x0c\x12\x0c\n\x04name\x18\x02 \x01(\t\"B\n\rApplyResponse\x12\x31\n\x07objects\x18\x01 \x03(\x0b\x32 .rebind.control.v1.AppliedObject\".\n\rAppliedObject\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07outcome\x18\x02 \x01(\t\"[\n\nGetRequest\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04node\x18\x03 \x01(\t\x12\x10\n\x08selector\x18\x04 \x01(\t\x12\x11\n\tnamespace\x18\x05 \x01(\t\"\x1e\n\x0bGetResponse\x12\x0f\n\x07objects\x18\x01 \x03(\x0c\"*\n\nWatchEvent\x12\x0c\n\x04type\x18\x01 \x01(\t\x12\x0e\n\x06object\x18\x02 \x01(\x0c\"@\n\x0f\x44\x65scribeRequest\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\"$\n\x10\x44\x65scribeResponse\x12\x10\n\x08\x64ocument\x18\x01 \x01(\x0c\";\n\nObjectName\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x11\n\tnamespace\x18\x03 \x01(\t\"\x98\x01\n\rDeleteRequest\x12.\n\x07objects\x18\x01 \x03(\x0b\x32\x1d.rebind.control.v1.ObjectName\x12\r\n\x05\x66orce\x18\x02 \x01(\x08\x12!\n\x14grace_period_seconds\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x0c\n\x04wait\x18\x04 \x01(\x08\x42\x17\n\x15_grace_period_seconds\"\x1f\n\x0e\x44\x65leteResponse\x12\r\n\x05names\x18\x01 \x03(\t\"\x88\x01\n\x0bReadRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12\x0c\n\x04node\x18\x02 \x01(\t\x12\x0e\n\x06\x64\x65vice\x18\x03 \x01(\t\x12\x0b\n\x03pod\x18\x04 \x01(\t\x12\x0c\n\x04past\x18\x05 \x01(\x08\x12\x1b\n\x0euntil_revision\x18\x06 \x01(\x03H\x00\x88\x01\x01\x42\x11\n\x0f_until_revision\"\x1e\n\x0cReadResponse\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\x0c\"\x10\n\x0eRecordsRequest\"\x1f\n\x0fRecordsResponse\x12\x0c\n\x04line\x18\x01 \x01(\x0c\"O\n\x15RestartKubeletRequest\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0f\n\x07\x64own_ns\x18\x02 \x01(\x03\x12\x17\n\x0fkubelet_version\x18\x03 \x01(\t\"1\n\x16RestartKubeletResponse\x12\x17\n\x0fkubelet_version\x18\x01 \x01(\t\"D\n\x11RebootNodeRequest\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0f\n\x07\x64own_ns\x18\x02 \x01(\x03\x12\x10\n\x08renumber\x18\x03 \x01(\x08\"%\n\x12RebootNodeResponse\x12\x0f\n\x07\x62oot_id\x18\x01 \x01(\t\"Q\n\x12StartPluginRequest\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x11\n\targuments\x18\x04 \x03(\t\"#\n\x13StartPluginResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\"/\n\x11StopPluginRequest\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"\x14\n\x12StopPluginResponse2\xe9\x07\n\x07\x43ontrol\x12G\n\x04Info\x12\x1e.rebind.control.v1.InfoRequest\x1a\x1f.rebind.control.v1.InfoResponse\x12J\n\x05\x41pply\x12\x1f.rebind.control.v1.ApplyRequest\x1a .rebind.control.v1.ApplyResponse\x12\x44\n\x03Get\x12\x1d.rebind.control.v1.GetRequest\x1a\x1e.rebind.control.v1.GetResponse\x12G\n\x05Watch\x12\x1d.rebind.control.v1.GetRequest\x1a\x1d.rebind.control.v1.WatchEvent0\x01\x12S\n\x08\x44\x65scribe\x12\".rebind.control.v1.DescribeRequest\x1a#.rebind.control.v1.DescribeResponse\x12M\n\x06\x44\x65lete\x12 .rebind.control.v1.DeleteRequest\x1a!.rebind.control.v1.DeleteResponse\x12G\n\x04Read\x12\x1e.rebind.control.v1.ReadRequest\x1a\x1f.rebind.control.v1.ReadResponse\x12R\n\x07Records\x12!.rebind.control.v1.RecordsRequest\x1a\".rebind.control.v1.RecordsResponse0\x01\x12\x65\n\x0eRestartKubelet\x12(.rebind.control.v1.RestartKubeletRequest\x1a).rebind.control.v1.RestartKubeletResponse\x12Y\n\nRebootNode\x12$.rebind.control.v1.RebootNodeRequest\x1a%.rebind.control.v1.RebootNodeResponse\x12\\\n\x0bStartPlugin\x12%.rebind.control.v1.StartPluginRequest\x1a&.rebind.control.v1.StartPluginResponse\x12Y\n\nStopPlugin\x12$.rebind.control.v1.StopPluginRequest\x1a%.rebind.control.v1.StopPluginResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -51,34 +51,36 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DESCRIBEREQUEST']._serialized_end=770
   _globals['_DESCRIBERESPONSE']._serialized_start=772
   _globals['_DESCRIBERESPONSE']._serialized_end=808
-  _globals['_DELETEREQUEST']._serialized_start=811
-  _globals['_DELETEREQUEST']._serialized_end=962
-  _globals['_DELETERESPONSE']._serialized_start=964
-  _globals['_DELETERESPONSE']._serialized_end=994
-  _globals['_READREQUEST']._serialized_start=997
-  _globals['_READREQUEST']._serialized_end=1133
-  _globals['_READRESPONSE']._serialized_start=1135
-  _globals['_READRESPONSE']._serialized_end=1165
-  _globals['_RECORDSREQUEST']._serialized_start=1167
-  _globals['_RECORDSREQUEST']._serialized_end=1183
-  _globals['_RECORDSRESPONSE']._serialized_start=1185
-  _globals['_RECORDSRESPONSE']._serialized_end=1216
-  _globals['_RESTARTKUBELETREQUEST']._serialized_start=1218
-  _globals['_RESTARTKUBELETREQUEST']._serialized_end=1297
-  _globals['_RESTARTKUBELETRESPONSE']._serialized_start=1299
-  _globals['_RESTARTKUBELETRESPONSE']._serialized_end=1348
-  _globals['_REBOOTNODEREQUEST']._serialized_start=1350
-  _globals['_REBOOTNODEREQUEST']._serialized_end=1418
-  _globals['_REBOOTNODERESPONSE']._serialized_start=1420
-  _globals['_REBOOTNODERESPONSE']._serialized_end=1457
-  _globals['_STARTPLUGINREQUEST']._serialized_start=1459
-  _globals['_STARTPLUGINREQUEST']._serialized_end=1540
-  _globals['_STARTPLUGINRESPONSE']._serialized_start=1542
-  _globals['_STARTPLUGINRESPONSE']._serialized_end=1577
-  _globals['_STOPPLUGINREQUEST']._serialized_start=1579
-  _globals['_STOPPLUGINREQUEST']._serialized_end=1626
-  _globals['_STOPPLUGINRESPONSE']._serialized_start=1628
-  _globals['_STOPPLUGINRESPONSE']._serialized_end=1648
-  _globals['_CONTROL']._serialized_start=1651
-  _globals['_CONTROL']._serialized_end=2652
+  _globals['_OBJECTNAME']._serialized_start=810
+  _globals['_OBJECTNAME']._serialized_end=869
+  _globals['_DELETEREQUEST']._serialized_start=872
+  _globals['_DELETEREQUEST']._serialized_end=1024
+  _globals['_DELETERESPONSE']._serialized_start=1026
+  _globals['_DELETERESPONSE']._serialized_end=1057
+  _globals['_READREQUEST']._serialized_start=1060
+  _globals['_READREQUEST']._serialized_end=1196
+  _globals['_READRESPONSE']._serialized_start=1198
+  _globals['_READRESPONSE']._serialized_end=1228
+  _globals['_RECORDSREQUEST']._serialized_start=1230
+  _globals['_RECORDSREQUEST']._serialized_end=1246
+  _globals['_RECORDSRESPONSE']._serialized_start=1248
+  _globals['_RECORDSRESPONSE']._serialized_end=1279
+  _globals['_RESTARTKUBELETREQUEST']._serialized_start=1281
+  _globals['_RESTARTKUBELETREQUEST']._serialized_end=1360
+  _globals['_RESTARTKUBELETRESPONSE']._serialized_start=1362
+  _globals['_RESTARTKUBELETRESPONSE']._serialized_end=1411
+  _globals['_REBOOTNODEREQUEST']._serialized_start=1413
+  _globals['_REBOOTNODEREQUEST']._serialized_end=1481
+  _globals['_REBOOTNODERESPONSE']._serialized_start=1483
+  _globals['_REBOOTNODERESPONSE']._serialized_end=1520
+  _globals['_STARTPLUGINREQUEST']._serialized_start=1522
+  _globals['_STARTPLUGINREQUEST']._serialized_end=1603
+  _globals['_STARTPLUGINRESPONSE']._serialized_start=1605
+  _globals['_STARTPLUGINRESPONSE']._serialized_end=1640
+  _globals['_STOPPLUGINREQUEST']._serialized_start=1642
+  _globals['_STOPPLUGINREQUEST']._serialized_end=1689
+  _globals['_STOPPLUGINRESPONSE']._serialized_start=1691
+  _globals['_STOPPLUGINRESPONSE']._serialized_end=1711
+  _globals['_CONTROL']._serialized_start=1714
+  _globals['_CONTROL']._serialized_end=2715
 # @@protoc_insertion_point(module_scope)

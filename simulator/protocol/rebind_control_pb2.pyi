@@ -110,27 +110,33 @@ class DescribeResponse(_message.Message):
     document: bytes
     def __init__(self, document: _Optional[bytes] = ...) -> None: ...
 
-class DeleteRequest(_message.Message):
-    __slots__ = ("kind", "name", "namespace", "force", "grace_period_seconds", "wait")
+class ObjectName(_message.Message):
+    __slots__ = ("kind", "name", "namespace")
     KIND_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     NAMESPACE_FIELD_NUMBER: _ClassVar[int]
-    FORCE_FIELD_NUMBER: _ClassVar[int]
-    GRACE_PERIOD_SECONDS_FIELD_NUMBER: _ClassVar[int]
-    WAIT_FIELD_NUMBER: _ClassVar[int]
     kind: str
     name: str
     namespace: str
+    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., namespace: _Optional[str] = ...) -> None: ...
+
+class DeleteRequest(_message.Message):
+    __slots__ = ("objects", "force", "grace_period_seconds", "wait")
+    OBJECTS_FIELD_NUMBER: _ClassVar[int]
+    FORCE_FIELD_NUMBER: _ClassVar[int]
+    GRACE_PERIOD_SECONDS_FIELD_NUMBER: _ClassVar[int]
+    WAIT_FIELD_NUMBER: _ClassVar[int]
+    objects: _containers.RepeatedCompositeFieldContainer[ObjectName]
     force: bool
     grace_period_seconds: int
     wait: bool
-    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., namespace: _Optional[str] = ..., force: _Optional[bool] = ..., grace_period_seconds: _Optional[int] = ..., wait: _Optional[bool] = ...) -> None: ...
+    def __init__(self, objects: _Optional[_Iterable[_Union[ObjectName, _Mapping[str, object]]]] = ..., force: _Optional[bool] = ..., grace_period_seconds: _Optional[int] = ..., wait: _Optional[bool] = ...) -> None: ...
 
 class DeleteResponse(_message.Message):
-    __slots__ = ("name",)
-    NAME_FIELD_NUMBER: _ClassVar[int]
-    name: str
-    def __init__(self, name: _Optional[str] = ...) -> None: ...
+    __slots__ = ("names",)
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ReadRequest(_message.Message):
     __slots__ = ("question", "node", "device", "pod", "past", "until_revision")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from plugins.kinds import SOCKET_NAME, PluginGroup, Setting, build_plugin, kind_of, pairs_of
+from plugins.kinds import KINDS, SOCKET_NAME, PluginGroup, Setting, build_plugin, kind_of, pairs_of
 from simulator.core.instants import SECOND, Duration
 from simulator.core.records import KubeletStarted, KubeletStopped, Stamped
 from simulator.core.resources import ResourceName
@@ -139,7 +139,10 @@ class BuiltInPlugins:
         plugin = self._plugins.get(node, {}).get(name)
         if plugin is None:
             names = list(self._plugins.get(node, {}))
-            message = f'{node} has no built-in plugin "{name}"; {known(names)}'
+            message = (
+                f'{node} has no built-in plugin "{name}"; {known(names)}; '
+                f"kinds of new ones: {', '.join(KINDS)}"
+            )
             raise ObjectNotFoundError(message)
         return plugin
 

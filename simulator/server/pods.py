@@ -24,7 +24,7 @@ from simulator.server.manifests import Applied, ObjectKey, Template, content_of,
 IDENTITIES_MAX: Final = 100_000
 """Pods whose names are remembered, gone ones too; the oldest are forgotten first."""
 
-_POD: Final = "pod"
+POD: Final = "pod"
 _NAMES_SHOWN_MAX: Final = 10
 
 
@@ -77,7 +77,7 @@ class Pods:
             manifest = json.loads(each.manifest)
             self._manifests[each.namespace, each.spec_name] = manifest
             if each.controller is Controller.NONE:
-                self._contents[ObjectKey(_POD, each.namespace, each.name)] = content_of(manifest)
+                self._contents[ObjectKey(POD, each.namespace, each.name)] = content_of(manifest)
             pod = self._world.api.pod(each.uid)
             if pod is None:
                 if not each.node:
@@ -162,7 +162,7 @@ class Pods:
         with self._noted_together():
             for key, each in created.items():
                 self._contents[key] = each.content
-                if key.resource != _POD:
+                if key.resource != POD:
                     names_of = tuple(template.spec.name for template in each.templates)
                     self._workloads[key] = names_of
                     self._note_workload(key, each.content, names_of)
@@ -202,21 +202,38 @@ class Pods:
             self._deleted_at[uid] = self._world.now
             self._world.api.mark_deleting(pod)
 
-    def delete_workload(self, key: ObjectKey, *, force: bool, grace_s: int | None) -> list[ApiPod]:
-        """Delete a Deployment, ReplicaSet or Job with its pods, and return those.
+    def require(self, keys: Sequence[ObjectKey]) -> None:
+        """Make sure that all these objects are there.
 
         Raises:
-            ObjectNotFoundError: There is none of this name.
+            ObjectNotFoundError: One is not.
         """
-        names = self._workloads.pop(key, None)
-        if names is None:
-            there = [
-                each.name
-                for each in self._workloads
-                if (each.resource, each.namespace) == (key.resource, key.namespace)
-            ]
-            message = f'{key.resource} "{key.name}" not found{_in(key.namespace)}; {known(there)}'
-            raise ObjectNotFoundError(message)
+        for key in keys:
+            if key.resource == POD:
+                self.found(key.namespace, key.name)
+            elif key not in self._workloads:
+                there = [
+                    each.name
+                    for each in self._workloads
+                    if (each.resource, each.namespace) == (key.resource, key.namespace)
+                ]
+                message = (
+                    f'{key.resource} "{key.name}" not found{_in(key.namespace)}; {known(there)}'
+                )
+                raise ObjectNotFoundError(message)
+
+    def delete_object(self, key: ObjectKey, *, force: bool, grace_s: int | None) -> list[ApiPod]:
+        """Delete a pod, or a workload with its pods, and return the pods."""
+        if key.resource != POD:
+            return self._delete_workload(key, force=force, grace_s=grace_s)
+        pod = self.find(key.namespace, key.name)
+        if pod is None:
+            return []
+        self.delete(pod, force=force, grace_s=grace_s)
+        return [pod]
+
+    def _delete_workload(self, key: ObjectKey, *, force: bool, grace_s: int | None) -> list[ApiPod]:
+        names = self._workloads.pop(key, ())
         with self._noted_together():
             self._contents.pop(key, None)
             if self._journal is not None:
@@ -232,7 +249,7 @@ class Pods:
         return pods
 
     def _is_there(self, applied: Applied) -> bool:
-        if applied.key.resource != _POD:
+        if applied.key.resource != POD:
             return applied.key in self._workloads
         return self.find(applied.key.namespace, applied.key.name) is not None
 
@@ -285,7 +302,7 @@ class Pods:
             del self._by_name[name]
         if pod.deleted:
             if pod.spec.controller is Controller.NONE:
-                self._contents.pop(ObjectKey(_POD, pod.pod.namespace, pod.pod.name), None)
+                self._contents.pop(ObjectKey(POD, pod.pod.namespace, pod.pod.name), None)
         elif pod.spec.controller is not Controller.NONE and not self._is_wanted(pod):
             grace = pod.spec.termination_grace
             self.unmake(uid, force=True, grace=grace, replaced=False)

@@ -18,6 +18,7 @@ from simulator.core.instants import HOUR, Duration
 from simulator.core.records import KubeletStartFailed, Stamped
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action, RebootNode, RestartKubelet, UpgradeKubelet
+from simulator.engine.api import ApiPod
 from simulator.engine.node import Node
 from simulator.engine.world import World
 from simulator.errors import ConfigError, ObjectNotFoundError, RebindError, ServerError
@@ -27,7 +28,7 @@ from simulator.server.descriptions import describe_node, describe_pod
 from simulator.server.inputs import Input, KubeletRestartWanted, RebootWanted
 from simulator.server.manifests import WORKLOADS, ObjectKey, read_objects
 from simulator.server.objects import Objects, Seen, wanted
-from simulator.server.pods import Pods, known
+from simulator.server.pods import POD, Pods, known
 from simulator.server.reading import answer
 from simulator.server.record_book import RecordBook
 from simulator.server.served import NodePaths, PluginHost, Served
@@ -175,26 +176,22 @@ class Service:
         return control.DescribeResponse(document=_json(document))
 
     async def delete(self, request: control.DeleteRequest) -> control.DeleteResponse:
-        """Delete an object, and wait until it is gone if asked to."""
-        namespace = request.namespace or "default"
+        """Delete objects, all or none, and wait until they are gone if asked to."""
         grace = request.grace_period_seconds if request.HasField("grace_period_seconds") else None
-        if request.kind == "pod":
-            pod = self.pods.found(namespace, request.name)
-            pods, key = [pod], ObjectKey("pod", namespace, request.name)
-            await self._entered(lambda: self.pods.delete(pod, force=request.force, grace_s=grace))
-        elif request.kind in WORKLOADS:
-            key = ObjectKey(WORKLOADS[request.kind], namespace, request.name)
-            pods = await self._entered(
-                lambda: self.pods.delete_workload(key, force=request.force, grace_s=grace)
-            )
-        else:
-            reason = (
-                f'"{request.kind[:40]}" cannot be deleted; pod, deployment, replicaset, job can'
-            )
-            raise ConfigError(reason)
+        keys = [_key(each) for each in request.objects]
+
+        def act() -> list[ApiPod]:
+            self.pods.require(keys)
+            return [
+                pod
+                for key in keys
+                for pod in self.pods.delete_object(key, force=request.force, grace_s=grace)
+            ]
+
+        pods = await self._entered(act)
         if request.wait:
             await self._until(lambda: all(pod.deleted for pod in pods))
-        return control.DeleteResponse(name=str(key))
+        return control.DeleteResponse(names=[str(key) for key in keys])
 
     async def read(self, request: control.ReadRequest) -> control.ReadResponse:
         """Answer what is asked of a store."""
@@ -332,6 +329,21 @@ class Service:
         for is_so, waiting in self._waiting:
             if not waiting.done():
                 asyncio.get_running_loop().call_soon(_look, is_so, waiting)
+
+
+def _key(named: control.ObjectName) -> ObjectKey:
+    """Return the key of an object.
+
+    Raises:
+        ConfigError: Objects of its kind are not to be deleted.
+    """
+    namespace = named.namespace or "default"
+    if named.kind == POD:
+        return ObjectKey(POD, namespace, named.name)
+    if named.kind in WORKLOADS:
+        return ObjectKey(WORKLOADS[named.kind], namespace, named.name)
+    reason = f'"{named.kind[:40]}" cannot be deleted; pod, deployment, replicaset and job can'
+    raise ConfigError(reason)
 
 
 def _look(is_so: Callable[[], bool], waiting: asyncio.Future[None]) -> None:

@@ -34,8 +34,8 @@ class Tape:
         self._started = Instant(0)
 
     def around(self, parts: Adapters) -> Adapters:
-        """Put watched parts around those of a driver."""
-        return RecordedParts(parts, self)
+        """Put watched parts around those of a driver, if there is a recording to be made."""
+        return parts if self._recorder is None else RecordedParts(parts, self)
 
     def begin(self, beginning: Beginning) -> None:
         """Write how the run begins."""

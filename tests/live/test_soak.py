@@ -67,7 +67,8 @@ class Soaked:
     def delete(self, names: Sequence[tuple[str, str]]) -> None:
         """Delete pods."""
         for name, _ in names:
-            self._client.call(methods.DELETE, control.DeleteRequest(kind="pod", name=name))
+            named = control.ObjectName(kind="pod", name=name)
+            self._client.call(methods.DELETE, control.DeleteRequest(objects=[named]))
 
     def phases(self) -> list[str]:
         """Return the phases of all pods."""

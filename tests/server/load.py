@@ -96,7 +96,9 @@ class Client:
         self._pods.remove(name)
         self.ledger.deleting.add(name)
         request = control.DeleteRequest(
-            kind="pod", name=name, wait=wait, force=self._chance.random() < 0.2
+            objects=[control.ObjectName(kind="pod", name=name)],
+            wait=wait,
+            force=self._chance.random() < 0.2,
         )
         client.call(methods.DELETE, request)
         self.ledger.deleted.add(name)

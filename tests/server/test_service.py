@@ -79,8 +79,11 @@ def phase(server: ControlClient, name: str) -> str:
     return text(pod(server, name), "status", "phase")
 
 
-def delete(server: ControlClient, name: str, *, force: bool = False) -> None:
-    request = control.DeleteRequest(kind="pod", name=name, force=force, wait=True)
+def delete(
+    server: ControlClient, *names: str, kind: str = "pod", force: bool = False, wait: bool = True
+) -> None:
+    objects = [control.ObjectName(kind=kind, name=name) for name in names]
+    request = control.DeleteRequest(objects=objects, force=force, wait=wait)
     server.call(methods.DELETE, request)
 
 
@@ -204,10 +207,22 @@ def test_a_workload_replaces_its_pods_until_it_is_deleted(server: ControlClient)
     assert names() == {"web-0", "web-1"}
     delete(server, "web-0", force=True)
     until(lambda: names() == {"web-0-1", "web-1"})
-    server.call(methods.DELETE, control.DeleteRequest(kind="deployment", name="web", wait=True))
+    delete(server, "web", kind="deployment")
     assert names() == set()
     with pytest.raises(ObjectNotFoundError, match=r'deployment\.apps "web" not found'):
-        server.call(methods.DELETE, control.DeleteRequest(kind="deploy", name="web"))
+        delete(server, "web", kind="deploy")
+
+
+def test_of_several_objects_all_are_deleted_or_none(server: ControlClient) -> None:
+    apply(server, a_pod("one"), a_pod("two"))
+    with pytest.raises(ObjectNotFoundError, match='pod "three" not found'):
+        delete(server, "one", "three", "two")
+    there = [text(each, "metadata", "name") for each in found(server, "pods")]
+    delete(server, "one", "two")
+
+    assert {"one", "two"} <= set(there)
+    with pytest.raises(ObjectNotFoundError):
+        pod(server, "one")
 
 
 def test_a_workload_can_be_made_anew_while_pods_of_the_old_one_end(server: ControlClient) -> None:
@@ -225,10 +240,10 @@ def test_a_workload_can_be_made_anew_while_pods_of_the_old_one_end(server: Contr
     }
     apply(server, job)
     until(lambda: phase(server, "slow") == "Running")
-    server.call(methods.DELETE, control.DeleteRequest(kind="job", name="slow"))
+    delete(server, "slow", kind="job", wait=False)
     apply(server, job)
     ending = pod(server, "slow")
-    server.call(methods.DELETE, control.DeleteRequest(kind="job", name="slow", force=True))
+    delete(server, "slow", kind="job", force=True)
 
     assert text(ending, "metadata", "deletionTimestamp")
     assert pod_status(ending) == "Terminating"

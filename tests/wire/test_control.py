@@ -66,7 +66,7 @@ class Echo:
         return control.DescribeResponse(document=request.name.encode())
 
     async def delete(self, request: control.DeleteRequest) -> control.DeleteResponse:
-        return control.DeleteResponse(name=request.name)
+        return control.DeleteResponse(names=[each.name for each in request.objects])
 
     async def read(self, request: control.ReadRequest) -> control.ReadResponse:
         return control.ReadResponse(answer=request.question.encode())

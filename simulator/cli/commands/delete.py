@@ -55,30 +55,31 @@ def delete(  # noqa: PLR0913 - click hands over every option
     A pod ends as on a node: it keeps its devices until its containers are gone. One that is deleted
     by force leaves at once, and its devices are free while its containers may still run.
     """
-    named = [(kind, namespace, name) for kind, name in _named(objects, context)]
+    named = [
+        control.ObjectName(kind=kind, name=name, namespace=namespace)
+        for kind, name in _named(objects, context)
+    ]
     for file in files:
         named += [
-            (each.key.resource.partition(".")[0], each.key.namespace, each.key.name)
+            control.ObjectName(
+                kind=each.key.resource.partition(".")[0],
+                name=each.key.name,
+                namespace=each.key.namespace,
+            )
             for each in read_objects(*read_file(file))
         ]
     if not named:
         reason = "name what to delete, such as `pod trainer`, or give its manifest with -f"
         raise click.UsageError(reason, context)
+    request = control.DeleteRequest(
+        objects=named, force=force, grace_period_seconds=grace_period, wait=wait
+    )
     with where.client() as client:
-        for kind, of_namespace, name in named:
-            request = control.DeleteRequest(
-                kind=kind,
-                name=name,
-                namespace=of_namespace,
-                force=force,
-                grace_period_seconds=grace_period,
-                wait=wait,
-            )
-            gone = client.call(methods.DELETE, request).name
-            resource, _, of_object = gone.partition("/")
-            click.echo(
-                printable(f'{resource} "{of_object}" {"force deleted" if force else "deleted"}')
-            )
+        names = client.call(methods.DELETE, request).names
+    for name in names:
+        resource, _, of_object = name.partition("/")
+        done = "force deleted" if force else "deleted"
+        click.echo(printable(f'{resource} "{of_object}" {done}'))
 
 
 def _named(objects: tuple[str, ...], context: click.Context) -> Iterator[tuple[str, str]]:
