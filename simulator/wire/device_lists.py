@@ -8,15 +8,22 @@ from dataclasses import dataclass
 from typing import Final
 
 from simulator.core.devices import HEALTHY, UNHEALTHY, Device, DeviceId, NumaNode
-from simulator.core.protobuf_wire import BYTES, fields
+from simulator.core.protobuf_wire import BYTES, fields, malformed
 from simulator.errors import MalformedReplyError
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.wire.connections import parsed
-from simulator.wire.status import too_many_error
+from simulator.wire.status import numa_error, too_many_error
 
 DEVICES_MAX: Final = 250_000
 """Most devices of one list. Differs: a kubelet takes what its receive limit lets through, which
 leaves room for 2 million empty ones; of devices with the shortest ids it is 150,000."""
+
+NUMA_NODES_MAX: Final = 64
+"""Most NUMA nodes that a device names. Differs: a kubelet takes any number, and fails when the
+topology manager looks at one above 63."""
+
+ODD_BYTES_MAX: Final = 256 * 1024
+"""How much of a message is walked through field by field; of what lists usually are, all."""
 
 _DEVICES_FIELD: Final = {1: BYTES}
 _DEVICE_TAG: Final = 1 << 3 | BYTES
@@ -66,7 +73,8 @@ class DeviceListReader:
         Devices are turned into values piece by piece, so that others on the loop get their turn.
 
         Raises:
-            PluginCallError: The bytes are no such message, or list more devices than are taken.
+            PluginCallError: The bytes are no such message, or list more devices or NUMA nodes than
+                are taken.
         """
         listed = parsed(device_plugin.ListAndWatchResponse, content).devices
         if len(listed) > self._devices_max:
@@ -118,7 +126,7 @@ def _spans(content: bytes) -> Iterator[tuple[int, int]]:
     """Yield where each device of a message begins and ends.
 
     Raises:
-        MalformedReplyError: The bytes are no message.
+        MalformedReplyError: The bytes are no message, or a large and odd one.
     """
     at, end = 0, len(content)
     while at + _HEADER_MAX <= end and content[at] == _DEVICE_TAG:
@@ -133,6 +141,8 @@ def _spans(content: bytes) -> Iterator[tuple[int, int]]:
             break
         at = start + length
         yield start, at
+    if end - at > ODD_BYTES_MAX:
+        malformed("too much of it is nothing that lists usually are")
     for _, start, stop in fields(content, at, end, _DEVICES_FIELD, lenient=True):
         yield start, stop
 
@@ -141,5 +151,8 @@ def _device(listed: device_plugin.Device) -> Device:
     health = listed.health
     topology = None
     if listed.HasField("topology"):
-        topology = tuple([NumaNode(node.ID) for node in listed.topology.nodes])
+        nodes = listed.topology.nodes
+        if len(nodes) > NUMA_NODES_MAX:
+            raise numa_error(listed.ID, len(nodes), NUMA_NODES_MAX)
+        topology = tuple([NumaNode(node.ID) for node in nodes])
     return Device(DeviceId(listed.ID), _USUAL_HEALTH.get(health, health), topology)

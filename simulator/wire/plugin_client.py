@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
-from simulator.core import allocate_response
 from simulator.core.calls import (
     AllocateCall,
     AllocateReply,
@@ -27,7 +26,6 @@ from simulator.core.devices import Device, DeviceId
 from simulator.core.endpoints import PluginOptions
 from simulator.core.instants import SECOND, Duration
 from simulator.errors import (
-    MalformedReplyError,
     MessageTooLargeError,
     PluginCallError,
     PluginError,
@@ -41,9 +39,10 @@ from simulator.protocol.services import (
     LIST_AND_WATCH,
     PRE_START_CONTAINER,
 )
+from simulator.wire.allocate_answers import container_answers
 from simulator.wire.connections import Connection, ConnectionSettings, dial
 from simulator.wire.device_lists import DEVICES_MAX, DeviceListReader, OversizeList, measure
-from simulator.wire.status import STREAM_ENDED, too_large_error, unreadable_error
+from simulator.wire.status import STREAM_ENDED, too_large_error
 
 PRE_START_TIMEOUT: Final = Duration(30 * SECOND)
 """How long PreStartContainer may take (S1.5, S1.26)."""
@@ -174,13 +173,7 @@ class PluginClient:
         container = device_plugin.ContainerAllocateRequest(devices_ids=call.devices)
         request = device_plugin.AllocateRequest(container_requests=[container])
         content = await self._connection.call_for_bytes(ALLOCATE, request)
-        try:
-            answers = allocate_response.container_responses(content)
-            for answer in answers:
-                if not allocate_response.is_decodable(answer, lenient=self._settings.lenient):
-                    allocate_response.decode(answer, lenient=self._settings.lenient)
-        except MalformedReplyError as error:
-            raise unreadable_error(str(error)) from error
+        answers = container_answers(content, lenient=self._settings.lenient)
         return AllocateReply(answers[0] if answers else None)
 
     async def _preferred_allocation(self, call: PreferredAllocationCall) -> PluginReply:

@@ -77,6 +77,18 @@ def too_many_error(devices: int, limit: int) -> PluginCallError:
     return call_error(grpc.StatusCode.RESOURCE_EXHAUSTED, description)
 
 
+def numa_error(device: str, nodes: int, limit: int) -> PluginCallError:
+    """Return the error of a device that names more NUMA nodes than are taken."""
+    description = f"the device {device[:40]} names {nodes} NUMA nodes, at most {limit} are taken"
+    return call_error(grpc.StatusCode.RESOURCE_EXHAUSTED, description)
+
+
+def too_much_error(count: int, what: str, limit: int) -> PluginCallError:
+    """Return the error of an answer to Allocate that has more in it than is taken."""
+    description = f"the answer has {count} {what}, at most {limit} are taken"
+    return call_error(grpc.StatusCode.RESOURCE_EXHAUSTED, description)
+
+
 def unreadable_error(cause: str = UNREADABLE) -> PluginCallError:
     """Return the error of a message that is not of its type."""
     description = f"grpc: failed to unmarshal the received message: proto: {cause}"

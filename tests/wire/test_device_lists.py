@@ -76,6 +76,27 @@ def test_bytes_that_are_no_list_are_refused(rubbish: bytes) -> None:
         asyncio.run(DeviceListReader().read(rubbish))
 
 
+def test_a_large_list_of_what_nobody_knows_is_read_at_once_as_empty() -> None:
+    """A kubelet reads it so; going through it byte by byte would take seconds."""
+    content = write_varint(15 << 3) + b"\x01"
+
+    assert asyncio.run(DeviceListReader().read(content * 200_000)) == ()
+    assert asyncio.run(measure(content * 200_000, 20)) == OversizeList(len(content) * 200_000, 20)
+
+
+def test_a_device_near_more_numa_nodes_than_there_can_be_is_refused() -> None:
+    most = Device(DeviceId("a"), topology=tuple(map(NumaNode, range(64))))
+    more = Device(DeviceId("b"), topology=tuple(map(NumaNode, range(65))))
+
+    assert asyncio.run(DeviceListReader().read(content_of([most]))) == (most,)
+    with pytest.raises(PluginCallError) as failure:
+        asyncio.run(DeviceListReader().read(content_of([most, more])))
+    assert str(failure.value) == (
+        "rpc error: code = ResourceExhausted desc = "
+        "the device b names 65 NUMA nodes, at most 64 are taken"
+    )
+
+
 def test_of_a_list_that_is_cut_off_nothing_is_counted() -> None:
     content = content_of([Device(DeviceId("a"))])
 
