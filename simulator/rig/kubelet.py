@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from simulator.core.instants import SECOND, Duration, parse_duration
 from simulator.core.pod_resources import PodResources
-from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
 from simulator.core.records import EventEmitted, KubeletPanicked
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine import actions
 from simulator.engine.actions import Action
-from simulator.engine.api import PENDING, ApiPod
-from simulator.engine.spec import PodSpec
+from simulator.rig import pods
 from simulator.rig.outcomes import (
     KubeletPanickedError,
     NotInTimeError,
-    PodRefusedError,
     StartedContainer,
 )
 from simulator.rig.processes import PluginProcess
@@ -190,27 +187,19 @@ class Kubelet:
         wanted = resource if isinstance(resource, Mapping) else {resource: count}
         self._pods += 1
         name = pod or f"pod-{self._pods}"
-        limits = tuple((ResourceName(each), number) for each, number in wanted.items())
-        first = tuple((each, init) for each, _ in limits[:1])
-        manifest = Pod(
-            PodUid(""),
-            name,
-            init_containers=(Container(_INIT, first, ContainerKind.INIT),) if init else (),
-            containers=(Container(_MAIN, limits),),
-        )
-        spec = PodSpec(name, manifest, termination_grace=Duration(0))
+        spec = pods.spec_of(name, wanted, init)
         made = self._rig.act(lambda world: world.factory.create(spec, name=name, node=self.name))
         panics = len(self._panics())
         if not self._rig.wait(
-            lambda world: _is_decided(made) or len(self._panics_in(world)) > panics, timeout
+            lambda world: pods.is_decided(made) or len(self._panics_in(world)) > panics, timeout
         ):
             reason = f"pod {name} was neither started nor refused within {timeout:g}s; "
             raise NotInTimeError(reason + self._seen())
-        if not _is_decided(made):
+        if not pods.is_decided(made):
             panic = self._panics()[-1]
             reason = f"the kubelet panicked ({panic.rule}): {panic.detail}"
             raise KubeletPanickedError(reason)
-        return self._started(made)
+        return self._rig.look(lambda world: pods.started(world, self.name, made))
 
     def delete(self, pod: str | StartedContainer, *, force: bool = False) -> None:
         """Delete a pod and wait until it is gone; its devices are free for the next pod.
@@ -224,7 +213,7 @@ class Kubelet:
     def phase(self, pod: str | StartedContainer) -> str:
         """Return the phase of a pod, e.g. `Running`; `Deleted` if there is none."""
         name = pod if isinstance(pod, str) else pod.pod
-        return self._rig.look(lambda world: _phase(world, name))
+        return self._rig.look(lambda world: pods.phase_of(world, name))
 
     def wait_phase(self, pod: str | StartedContainer, phase: str, timeout: float = WAIT_S) -> None:
         """Wait until a pod has a phase, e.g. `Failed`.
@@ -233,7 +222,7 @@ class Kubelet:
             NotInTimeError: It has not, within `timeout` seconds.
         """
         name = pod if isinstance(pod, str) else pod.pod
-        if not self._rig.wait(lambda world: _phase(world, name) == phase, timeout):
+        if not self._rig.wait(lambda world: pods.phase_of(world, name) == phase, timeout):
             reason = f"pod {name} was not {phase} within {timeout:g}s but {self.phase(name)}; "
             raise NotInTimeError(reason + self._seen())
 
@@ -311,31 +300,6 @@ class Kubelet:
 
     # Inside
 
-    def _started(self, made: ApiPod) -> StartedContainer:
-        status = made.status
-        if status.phase != "Running":
-            reason, message = status.reason or status.phase, status.message
-            if status.waiting:
-                reason, message = "CreateContainerConfigError", status.waiting
-            raise PodRefusedError(made.pod.name, reason, message)
-        process = self._rig.look(
-            lambda world: world.nodes[self.name].runtime.current(made.uid, _MAIN)
-        )
-        if process is None or process.given is None or process.given.options is None:
-            return StartedContainer(made.pod.name, made.uid, _MAIN)
-        options = process.given.options
-        return StartedContainer(
-            pod=made.pod.name,
-            uid=made.uid,
-            container=_MAIN,
-            devices=dict(process.devices),
-            envs=options.envs,
-            mounts=options.mounts,
-            device_nodes=options.devices,
-            annotations=options.annotations,
-            cdi_devices=options.cdi_devices,
-        )
-
     def _panics(self) -> list[KubeletPanicked]:
         return self._rig.look(self._panics_in)
 
@@ -367,19 +331,6 @@ def span_of(span: Span) -> Duration:
         ValueError: It is not a duration.
     """
     return parse_duration(span) if isinstance(span, str) else Duration(int(span * SECOND))
-
-
-_MAIN: Final = ContainerName("main")
-_INIT: Final = ContainerName("init")
-
-
-def _phase(world: LiveWorld, pod: str) -> str:
-    observed = world.pod(pod)
-    return "Deleted" if observed is None else observed.phase
-
-
-def _is_decided(pod: ApiPod) -> bool:
-    return pod.deleted or pod.status.phase != PENDING or bool(pod.status.waiting)
 
 
 def _counts(counts: Mapping[ResourceName, int]) -> str:
