@@ -57,6 +57,7 @@ class LiveSockets:
         earlier = self._turn
         if sockets is None:
             return
+        sockets.hang_up()
 
         async def run() -> None:
             if earlier is not None:

@@ -19,6 +19,10 @@ class Tap(Protocol):
         """A ListAndWatch stream has ended, before the kubelet is told."""
         ...
 
+    def closed(self) -> None:
+        """The kubelet process has ended, and all its connections with it."""
+        ...
+
 
 class NoTap:
     """Nobody."""
@@ -28,4 +32,7 @@ class NoTap:
         return kubelet
 
     def ended(self, stream: PluginStream, end: StreamEnd) -> None:
+        """Hear nothing."""
+
+    def closed(self) -> None:
         """Hear nothing."""

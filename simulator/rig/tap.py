@@ -98,8 +98,6 @@ class Tap:
 
     def on(self, kubelet: KubeletSocket) -> KubeletSocket:
         """Listen to a kubelet process that starts."""
-        for registration in self.current:
-            registration.is_open = False
         self.kubelets += 1
         self._streams.clear()
         return _TappedKubelet(kubelet, self)
@@ -117,6 +115,11 @@ class Tap:
                 f"a list of {found.devices or 'very many'} devices has {found.size} bytes, "
                 f"of which {found.limit} can be received: {found.fitting} devices would fit"
             )
+
+    def closed(self) -> None:
+        """Note that the kubelet reads no stream any more, whatever is still heard of them."""
+        for registration in self.current:
+            registration.is_open = False
 
     def register(self, kubelet: int, stream: PluginStream) -> Registration:
         """Note a Register call."""
