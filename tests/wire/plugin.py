@@ -43,9 +43,13 @@ class Plugin:
         self.lists: asyncio.Queue[
             device_plugin.ListAndWatchResponse | bytes | PluginFailedError | None
         ] = asyncio.Queue()
-        self.options = device_plugin.DevicePluginOptions()
+        self.options: device_plugin.DevicePluginOptions | bytes = (
+            device_plugin.DevicePluginOptions()
+        )
         self.allocated: device_plugin.AllocateResponse | bytes = device_plugin.AllocateResponse()
-        self.preferred = device_plugin.PreferredAllocationResponse()
+        self.preferred: device_plugin.PreferredAllocationResponse | bytes = (
+            device_plugin.PreferredAllocationResponse()
+        )
         self.error = ""
         self.hangs = False
         self.abandoned = 0
@@ -75,7 +79,9 @@ class Plugin:
         devices = [device_plugin.Device(ID=each, health=health) for each in ids]
         self.lists.put_nowait(device_plugin.ListAndWatchResponse(devices=devices))
 
-    async def _options(self, request: device_plugin.Empty) -> device_plugin.DevicePluginOptions:
+    async def _options(
+        self, request: device_plugin.Empty
+    ) -> device_plugin.DevicePluginOptions | bytes:
         return await self._answer(request, self.options)
 
     async def _allocate(
@@ -85,7 +91,7 @@ class Plugin:
 
     async def _preferred(
         self, request: device_plugin.PreferredAllocationRequest
-    ) -> device_plugin.PreferredAllocationResponse:
+    ) -> device_plugin.PreferredAllocationResponse | bytes:
         return await self._answer(request, self.preferred)
 
     async def _pre_start(
