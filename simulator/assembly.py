@@ -22,7 +22,7 @@ from simulator.ports import Durability, Store, StoreReader
 from simulator.protocol.control_services import INFO
 from simulator.protocol.rebind_control_pb2 import InfoRequest
 from simulator.server.reading import RemoteReader
-from simulator.server.serving import Server, Serving, claim_root
+from simulator.server.serving import Server, Serving, claim_root, seed_of
 from simulator.wire.control_client import ControlClient, connected
 from simulator.wire.control_socket import is_served
 from simulator.wire.status_pages import parse_http_address
@@ -183,6 +183,7 @@ async def served(
     address = None if http is None else parse_http_address(http)
     with ExitStack() as stack:
         stack.callback(claim_root(run, settings).give_up)
+        run = replace(run, seed=seed_of(settings.root, run.seed))
         serving = Serving(run=run, settings=settings, http=address, record=record)
         if keeps_database(run):
             store = stack.enter_context(opened_store(db, durability=run.durability))

@@ -11,9 +11,10 @@ from dataclasses import fields
 from inspect import cleandoc
 from typing import Final, Literal
 
+from pydantic import Field
 from pydantic.alias_generators import to_camel
 
-from scenarios.schema.fields import ApiVersion, Items, Model
+from scenarios.schema.fields import ApiVersion, Items, Manifest, Model
 from scenarios.schema.outline import Entry, Kind
 from simulator.core import records
 from simulator.core.records import Record
@@ -41,12 +42,15 @@ class TraceSpec(Model):
     """The nodes, sorted."""
     started: str
     """The instant from which `t` counts."""
+    recording: Manifest = Field(default_factory=dict)
+    """How a live run began: only what `rebind serve --record` wrote has this, and beside the
+    records lines for all that reached the run from outside, so that it can be replayed."""
 
 
 class Trace(Model):
     """The records of a run as JSON Lines: a header with these keys, then a line for each record.
 
-    `rebind replay -o trace` prints one for each run.
+    `rebind replay -o trace` prints one for each run, `rebind serve --record` writes one.
     """
 
     api_version: ApiVersion

@@ -18,10 +18,13 @@ class PodFactory:
 
     Attributes:
         new_uid: Returns the uid of a new pod of a name, in place of those; None for those.
+        free_name: Returns the name that a pod of this namespace and name gets, as another one where
+            that is taken.
     """
 
     def __init__(self, timeline: Timeline, api: ApiServer, streams: RandomStreams) -> None:
         self.new_uid: Callable[[str], PodUid] | None = None
+        self.free_name: Callable[[str, str], str] = lambda _, name: name
         self._timeline = timeline
         self._api = api
         self._streams = streams
@@ -34,6 +37,7 @@ class PodFactory:
 
     def create(self, spec: PodSpec, *, name: str, node: NodeName | None) -> ApiPod:
         """Create a pod called `name`, bound to `node` or left to the scheduler."""
+        name = self.free_name(spec.pod.namespace, name)
         pod = replace(spec.pod, uid=self._uid(name), name=name, created=self._timeline.now())
         api_pod = ApiPod(spec, pod, node)
         self._api.create(api_pod)

@@ -49,6 +49,7 @@ class Pods:
         self._world = world
         self._told = told
         world.factory.new_uid = random_uid
+        world.factory.free_name = self._free_name
         self._contents: dict[ObjectKey, str] = {}
         self._workloads: dict[ObjectKey, tuple[str, ...]] = {}
         self._manifests: dict[tuple[str, str], Mapping[str, Plain]] = {}
@@ -279,14 +280,18 @@ class Pods:
     def _create(self, template: Template) -> None:
         spec = template.spec
         self._manifests[spec.pod.namespace, spec.name] = template.manifest
-        name, number = spec.name, 1
-        while self.find(spec.pod.namespace, name) is not None:
-            # One of an earlier workload of that name, which is ending.
-            number += 1
-            name = f"{spec.name}-r{number}"
+        name = self._free_name(spec.pod.namespace, spec.name)
         wanted = ApiPod(spec, spec.pod, spec.node)
         self._told(NO_NODE, PodWanted(name, pod_text(wanted, template.manifest)))
         self._world.factory.create(spec, name=name, node=spec.node)
+
+    def _free_name(self, namespace: str, name: str) -> str:
+        """Return a name that no pod has; one of an earlier workload or server may have `name`."""
+        free, number = name, 1
+        while self.find(namespace, free) is not None:
+            number += 1
+            free = f"{name}-r{number}"
+        return free
 
     def _changed(self, pod: ApiPod) -> None:
         uid = pod.uid

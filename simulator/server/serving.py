@@ -40,6 +40,8 @@ SOCKET_NAME: Final = "rebind.sock"
 """The control socket, in the root directory."""
 JOURNAL_NAME: Final = "objects.jsonl"
 """The pods of the server, in the root directory: what another cluster's API server would keep."""
+SEED_NAME: Final = "seed"
+"""What the machines' boot ids follow from, in the root directory."""
 RECORDS_MAX: Final = 10_000
 """Records that are kept in memory; watchers and recordings get all."""
 DELETED_PODS_MAX: Final = 10_000
@@ -225,6 +227,26 @@ def claim_root(run: SimulationSpec, settings: LiveSettings) -> Claim:
         require_room(folder.device_plugins / ("x" * _PLUGIN_SOCKET_BYTES))
     root.mkdir(parents=True, exist_ok=True)
     return claim(root / SOCKET_NAME)
+
+
+def seed_of(root: Path, new: int) -> int:
+    """Return the seed of the machines in a root directory, which gets `new` if it has none.
+
+    Boot ids follow from it: a server that is started anew has not booted its machines (S5.5).
+
+    Raises:
+        ServerError: The file holds no seed.
+        OSError: It cannot be read or written.
+    """
+    path = root / SEED_NAME
+    if not path.exists():
+        path.write_text(f"{new}\n", "ascii")
+        return new
+    text = path.read_text("ascii", "replace").strip()
+    if not text.isdecimal():
+        message = f"{path} holds no seed; remove it, and the machines are new ones"
+        raise ServerError(message)
+    return int(text)
 
 
 def _stop_kubelets(world: LiveWorld, tape: Tape) -> None:

@@ -161,3 +161,34 @@ def test_a_recording_is_never_written_over(tmp_path: Path) -> None:
 def test_a_file_of_something_else_is_refused_in_one_line(lines: list[str], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         read_recording([f"{line}\n".encode() for line in lines], "run.jsonl")
+
+
+def test_a_server_that_is_started_anew_has_the_same_machines_and_gives_no_name_twice() -> None:
+    web = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web"},
+        "spec": {"template": {"spec": {"nodeName": "n0", "containers": [{"name": "main"}]}}},
+    }
+
+    def names(client: ControlClient) -> list[str]:
+        return [text(pod, "metadata", "name") for pod in found(client, "pods")]
+
+    def boot(client: ControlClient) -> str:
+        return text(found(client, "nodes", name="n0")[0], "status", "nodeInfo", "bootID")
+
+    with short_folder() as folder:
+        with running_server(folder) as socket, connected(socket) as client:
+            apply(client, web)
+            delete(client, "web", force=True)
+            until(lambda: names(client) == ["web-1"])
+            before = boot(client)
+        with running_server(folder, replace(RUN, seed=2)) as socket, connected(socket) as client:
+            after = boot(client)
+            delete(client, "web-1", force=True)
+            until(lambda: names(client) == ["web-1"])
+            apply(client, a_pod("web-2"))
+            delete(client, "web-1", force=True)
+            until(lambda: names(client) == ["web-2", "web-2-r2"])
+
+    assert after == before
