@@ -7,7 +7,9 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from simulator.core.instants import Instant
 from simulator.core.transitions import NodeName
 from simulator.engine.cluster import Keeping
 from simulator.engine.faults import Fault
@@ -15,6 +17,7 @@ from simulator.engine.node_phase import keeps_database
 from simulator.engine.simulation import Simulation
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.world import Watching
+from simulator.live.run import SPEED, LiveRun
 from simulator.live.settings import LiveSettings
 from simulator.live.taps import NoTap, Tap
 from simulator.live.world import LiveWorld
@@ -25,6 +28,7 @@ from simulator.server.reading import RemoteReader
 from simulator.server.serving import Server, Serving, claim_root, seed_of
 from simulator.wire.control_client import ControlClient, connected
 from simulator.wire.control_socket import is_served
+from simulator.wire.sockets import require_room
 from simulator.wire.status_pages import parse_http_address
 from store import maintenance
 from store.memory.store import MemoryStore
@@ -93,6 +97,32 @@ async def live_nodes(
     finally:
         if store is not None:
             store.close()
+
+
+@contextmanager
+def played_live(spec: SimulationSpec) -> Iterator[LiveRun]:
+    """Build live nodes for one run of a scenario: real sockets, plugins, files and a database.
+
+    All of it is in a folder of its own that is removed at the end.
+
+    Args:
+        spec: What it starts from.
+
+    Raises:
+        ServerError: The nodes cannot be started.
+    """
+    with TemporaryDirectory(prefix="rb") as folder, ExitStack() as stack:
+        root = Path(folder)
+        settings = LiveSettings(root=root, start=Instant(0), speed=SPEED, skips=True)
+        for node in spec.nodes:
+            require_room(settings.folder(node.name).registration_socket)
+        store = None
+        if keeps_database(spec):
+            url = f"sqlite:///{root / 'rebind.db'}"
+            store = stack.enter_context(opened_store(url, durability=spec.durability))
+        run = LiveRun(lambda: LiveWorld(spec, settings, store, Watching()))
+        stack.callback(run.close)
+        yield run
 
 
 def _memory(node: NodeName) -> Store:

@@ -127,11 +127,12 @@ class Performer:
                 self._nodes[plugin.spec.node].crash_plugin(plugin, restart_after)
             case actions.HangPlugin(_, duration):
                 plugin.hang(duration)
+                return at_once
             case actions.ReportDevices(_, devices):
                 plugin.report(devices)
             case actions.BreakStream():
                 plugin.break_stream()
-        return at_once
+        return lambda: plugin.settled
 
     def _perform_on_node(
         self,

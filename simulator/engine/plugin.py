@@ -89,6 +89,11 @@ class Plugin:
         """Whether the kubelet has folded in a message of its present stream."""
         return self.stream is not None and self.stream.is_open and self.stream.listed
 
+    @property
+    def settled(self) -> bool:
+        """True: the kubelet sees at once what it does."""
+        return True
+
     def forget_calls(self) -> None:
         """Count calls from now on."""
         self.calls.clear()

@@ -260,6 +260,11 @@ class InstalledPlugin(Protocol):
         """Whether the kubelet has folded in a message of its present stream."""
         ...
 
+    @property
+    def settled(self) -> bool:
+        """Whether the kubelet has seen the last list that it sent, and the stream that it ended."""
+        ...
+
     def forget_calls(self) -> None:
         """Count calls from now on."""
         ...

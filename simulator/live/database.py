@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Final
 
 from simulator.core.calls import StoreFailed, StoreReply
@@ -91,7 +91,8 @@ class LiveDatabase:
                 reply(answer)
 
         async def run() -> None:
-            answer = await asyncio.to_thread(read)
+            with self._timeline.held():
+                answer = await asyncio.to_thread(read)
             self._timeline.enter(lambda: enter(answer))
 
         self._tasks.start(run(), f"load {node}")
@@ -100,8 +101,10 @@ class LiveDatabase:
         self, process: Process, transitions: tuple[Transition, ...], reply: StoreAnswer
     ) -> None:
         """Commit transitions; the reply comes when they are durable."""
+        under_way = ExitStack()
 
         def done(answer: Answer) -> None:
+            under_way.close()
             told = _told(answer)
             self._commits += 1
             if process.is_alive():
@@ -110,9 +113,11 @@ class LiveDatabase:
         if self.full:
             process.after(Duration(0), lambda: reply(StoreFailed(DISK_FULL)))
             return
+        under_way.enter_context(self._timeline.held())
         try:
             self._committer.submit(transitions, done)
         except StoreError as error:
+            under_way.close()
             failure = StoreFailed(str(error))
             process.after(Duration(0), lambda: reply(failure))
 

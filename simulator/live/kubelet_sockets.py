@@ -11,10 +11,11 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from simulator.core.behavior import Behavior
 from simulator.core.calls import AllocateCall, PluginCall
-from simulator.core.instants import SECOND, Duration
+from simulator.core.instants import HOUR, SECOND, Duration
 from simulator.core.records import RegistrationRefused
 from simulator.core.registration import RegisterRequest
 from simulator.core.resources import ResourceName
@@ -39,6 +40,9 @@ from simulator.wire.pod_resources import PodResourcesServer, PodResourcesServing
 from simulator.wire.registration_server import Registration, RegistrationServer
 
 _LOG = logging.getLogger(__name__)
+
+UNLIMITED: Final = Duration(1_000 * HOUR)
+"""No limit by the real clock: how long a plugin is dialed is a matter of the node's time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +79,21 @@ class KubeletSockets:
         around: What outlives the process.
         behavior: Its version.
         kubelet: What plugins reach of it.
+
+    Attributes:
+        is_open: Whether it listens.
+        asked: Endpoints for which Register was called.
     """
 
     def __init__(self, around: Surroundings, behavior: Behavior, kubelet: KubeletSocket) -> None:
+        self.is_open = False
+        self.asked: set[str] = set()
         self._around = around
         self._behavior = behavior
         self._kubelet = around.tap.on(kubelet)
         self._folder = around.settings.folder(around.node.name)
         self._tasks = Tasks()
-        self._peers: set[RemotePlugin] = set()
+        self._peers: dict[RemotePlugin, None] = {}
         self._uses = EndpointUses()
         self.registration = RegistrationServer(self._folder.device_plugins, self._register)
         self._pod_resources = PodResourcesServer(
@@ -105,7 +115,7 @@ class KubeletSockets:
         settings = around.settings
         self._plugin_settings = PluginClientSettings(
             connection=ConnectionSettings(
-                dial_timeout=settings.dial_timeout, receive_bytes_max=settings.receive_bytes_max
+                dial_timeout=UNLIMITED, receive_bytes_max=settings.receive_bytes_max
             ),
             pre_start_timeout=settings.pre_start_timeout,
             lenient=behavior.lenient_allocate_responses,
@@ -126,6 +136,7 @@ class KubeletSockets:
         await self._pod_resources.start()
         await self.registration.server.start(mode=mode)
         self.watcher.start()
+        self.is_open = True
 
     def hang_up(self) -> None:
         """Tell who listens that the process has ended; `close` then takes its time."""
@@ -133,6 +144,7 @@ class KubeletSockets:
 
     async def close(self) -> None:
         """End everything at once, as the end of the process does."""
+        self.is_open = False
         await self.watcher.stop()
         peers = list(self._peers)
         await asyncio.gather(*(peer.close() for peer in peers))
@@ -140,12 +152,17 @@ class KubeletSockets:
         await self.registration.server.stop(keep_file=True)
         await self._pod_resources.close()
 
+    def peers_at(self, endpoint: str) -> list[RemotePlugin]:
+        """Return the connections to a plugin's socket."""
+        return [peer for peer in self._peers if peer.endpoint == endpoint]
+
     async def _register(self, registration: Registration) -> None:
         """Take a Register call (S1.12); its error reaches the plugin.
 
         Raises:
             RegistrationError: It is refused.
         """
+        self.asked.add(registration.endpoint)
         self._around.meters.registered(registration.resource_name)
         request = RegisterRequest(
             registration.resource_name,
@@ -178,6 +195,7 @@ class KubeletSockets:
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         owner = PeerOwner(
             timeline=self._around.timeline,
+            dial_timeout=self._around.settings.dial_timeout,
             tasks=self._tasks,
             kubelet=self._kubelet,
             settings=self._plugin_settings,
@@ -187,7 +205,7 @@ class KubeletSockets:
             closed=self._closed,
         )
         peer = RemotePlugin(request.endpoint, path, owner)
-        self._peers.add(peer)
+        self._peers[peer] = None
         self._warn_of_shared_endpoint(path, request.resource_name)
         stream = PluginStream(peer, request)
 
@@ -241,4 +259,4 @@ class KubeletSockets:
             self._around.meters.allocate_answered(call.resource, span / SECOND)
 
     def _closed(self, peer: RemotePlugin) -> None:
-        self._peers.discard(peer)
+        self._peers.pop(peer, None)

@@ -91,15 +91,23 @@ class LiveParts:
 
     def plugin(self, spec: PluginSpec, socket: Callable[[], KubeletSocket | None]) -> LivePlugin:
         """Install a plugin; it does not run yet."""
+        del socket  # It has a real one.
+
         plugin = LivePlugin(
             spec,
             self._settings.folder(spec.node).device_plugins,
             self._timeline,
-            socket,
+            lambda: self._sockets[spec.node].present,
             self.models.get(spec.name),
         )
         self._plugins.setdefault(spec.node, {})[spec.name] = plugin
         return plugin
+
+    def expects(self) -> bool:
+        """Tell whether a plugin and its kubelet are bound to hear of each other soon."""
+        return any(
+            plugin.expects for of_node in self._plugins.values() for plugin in of_node.values()
+        )
 
     async def close(self) -> None:
         """Stop the plugins, and wait until sockets, files and the committer are done."""

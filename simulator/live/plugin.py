@@ -11,7 +11,7 @@ from typing import Final
 
 from typing_extensions import override
 
-from plugins.conduct import Conduct, Place
+from plugins.conduct import Conduct, Pace, Place
 from plugins.model import DevicePlugin
 from plugins.serving import PluginServer
 from simulator.core.allocate_response import AllocateResponse, decode
@@ -27,19 +27,23 @@ from simulator.core.calls import (
 )
 from simulator.core.devices import Device, DeviceId
 from simulator.core.endpoints import PluginOptions
-from simulator.core.instants import Duration
+from simulator.core.instants import HOUR, MILLISECOND, Duration
 from simulator.core.pods import ContainerName, PodUid
 from simulator.engine.plugin import RPC_NAMES
 from simulator.engine.plugin_answers import answer_of, latency_of
-from simulator.engine.ports import KubeletSocket, PluginStream
 from simulator.engine.spec import PluginSpec
 from simulator.errors import PluginCallError, RebindError
+from simulator.live.kubelet_sockets import KubeletSockets
+from simulator.live.remote_plugin import RemotePlugin
 from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
 
 _LOG = logging.getLogger(__name__)
 _COUNTED_PODS_MAX: Final = 10_000
 """Of so many pods, the latest, a plugin's Allocate calls are counted apart."""
+_ONCE: Final = Duration(1_000 * HOUR)
+PACE: Final = Pace(look=Duration(10 * MILLISECOND), first_retry=_ONCE, last_retry=_ONCE)
+"""Of a plugin out of a spec: it sees changes at once, and registers once for each kubelet."""
 _NO_POD: Final = PodUid("")
 _NO_CONTAINER: Final = ContainerName("")
 
@@ -49,12 +53,16 @@ class SpecModel(DevicePlugin):
 
     Attributes:
         listed: The list that it sends.
+        waiting: How many calls are answered later, because the spec says so.
+        sleeping: How often it waits for time to pass.
     """
 
     def __init__(self, spec: PluginSpec, sleep: Callable[[Duration], Awaitable[None]]) -> None:
         wants = PluginOptions(spec.pre_start_required, spec.preferred_allocation)
-        super().__init__(spec.resource, wants=wants, sleep=sleep)
+        super().__init__(spec.resource, wants=wants, sleep=self._sleep)
         self.listed = spec.devices
+        self.waiting = self.sleeping = 0
+        self._time = sleep
         self._spec = spec
         self._answers = asyncio.Event()
         self._answers.set()
@@ -66,6 +74,11 @@ class SpecModel(DevicePlugin):
 
     def recover(self) -> None:
         """Answer again, what waits included."""
+        self._answers.set()
+
+    def begin_anew(self) -> None:
+        """Answer what comes from now on; what waits belongs to a process that has ended."""
+        self._answers = asyncio.Event()
         self._answers.set()
 
     def break_streams(self) -> None:
@@ -120,9 +133,20 @@ class SpecModel(DevicePlugin):
             PreStartContainerCall(self._spec.resource, devices, _NO_POD, _NO_CONTAINER)
         )
 
+    async def _sleep(self, span: Duration) -> None:
+        self.sleeping += 1
+        try:
+            await self._time(span)
+        finally:
+            self.sleeping -= 1
+
     async def _answer(self, call: PluginCall) -> PluginReply:
-        await self.sleep(latency_of(self._spec, call))
-        await self._answers.wait()
+        self.waiting += 1
+        try:
+            await self.sleep(latency_of(self._spec, call))
+            await self._answers.wait()
+        finally:
+            self.waiting -= 1
         reply = answer_of(self._spec, call)
         if isinstance(reply, CallFailed):
             raise PluginCallError(reply.message.partition(" desc = ")[2])
@@ -137,7 +161,7 @@ class LivePlugin:
         model: What is served; None for a model of the spec.
         directory: The node's plugin directory.
         timeline: The node's time.
-        socket: Returns what it can reach of the kubelet that runs.
+        kubelet: Returns the sockets of the kubelet that runs.
 
     Attributes:
         calls: Calls received since the last `forget_calls`, by RPC name.
@@ -150,7 +174,7 @@ class LivePlugin:
         spec: PluginSpec,
         directory: Path,
         timeline: LiveTimeline,
-        socket: Callable[[], KubeletSocket | None],
+        kubelet: Callable[[], KubeletSockets | None],
         model: DevicePlugin | None = None,
     ) -> None:
         self.spec = spec
@@ -159,11 +183,14 @@ class LivePlugin:
         self.failed = False
         self._place = Place(directory=directory, socket_name=f"{spec.name}.sock")
         self._timeline = timeline
-        self._socket = socket
+        self._kubelet = kubelet
         self.model = SpecModel(spec, timeline.sleep) if model is None else model
         self._server: PluginServer | None = None
         self._tasks = Tasks()
         self._hangs = 0
+        self._end: asyncio.Task[None] | None = None
+        self._left: list[RemotePlugin] = []
+        self._owed: list[tuple[RemotePlugin, int]] = []
 
     @property
     def runs(self) -> bool:
@@ -173,13 +200,35 @@ class LivePlugin:
     @property
     def registered(self) -> bool:
         """Whether a kubelet reads its stream."""
-        return self._stream() is not None
+        return any(peer.stream is not None for peer in self._present())
 
     @property
     def listed(self) -> bool:
         """Whether the kubelet has folded in a message of its present stream."""
-        stream = self._stream()
-        return stream is not None and stream.listed
+        streams = (peer.stream for peer in self._present())
+        return any(stream is not None and stream.listed for stream in streams)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the kubelet has seen the last list, and the end of streams that were ended."""
+        present = self._present()
+        left = any(peer in present and peer.stream is not None for peer in self._left)
+        owed = any(
+            peer in present and peer.stream is not None and peer.lists <= lists
+            for peer, lists in self._owed
+        )
+        return not left and not owed
+
+    @property
+    def expects(self) -> bool:
+        """Whether it and its kubelet are bound to hear of each other soon."""
+        present = self._present()
+        if not self.settled or any(peer.is_awaited for peer in present):
+            return True
+        if not isinstance(self.model, SpecModel):
+            return False
+        under_way = sum(peer.calls_under_way for peer in present)
+        return under_way > self.model.waiting or self._is_to_register(self.model)
 
     def is_at(self, endpoint: str) -> bool:
         """Tell whether an endpoint of this name is this plugin's."""
@@ -205,24 +254,33 @@ class LivePlugin:
 
     def start(self) -> None:
         """Start to serve, if it does not, and register, if it is not registered."""
+        self._timeline.stir()
         self.failed = False
+        kubelet = self._kubelet()
+        if kubelet is not None and not self.registered:
+            kubelet.asked.discard(self._place.socket_name)
         if self._server is None:
             conduct = Conduct(
                 serves=not self.spec.fail_dial,
                 returns_after=self.spec.reregister_after,
                 minds_stream_end=False,
             )
-            self._server = PluginServer(self.model, self._place, conduct=conduct)
+            pace = PACE if isinstance(self.model, SpecModel) else Pace()
+            self._server = PluginServer(self.model, self._place, conduct=conduct, pace=pace)
             self._tasks.start(self._run(self._server), f"plugin {self.spec.name}")
         elif not self.registered:
             self._restart(self._server)
 
     def stop(self) -> None:
         """Stop to serve: its calls fail and its stream ends."""
+        self._timeline.stir()
+        self._leave()
         server, self._server = self._server, None
         if server is not None:
-            self._recover(self._hangs)
-            self._tasks.start(server.stop(), f"end of plugin {self.spec.name}")
+            self._hangs += 1
+            if isinstance(self.model, SpecModel):
+                self.model.begin_anew()
+            self._end = self._tasks.start(server.stop(), f"end of plugin {self.spec.name}")
 
     def hang(self, duration: Duration | None) -> None:
         """Stop answering, for `duration` or for good."""
@@ -235,12 +293,16 @@ class LivePlugin:
     def report(self, devices: tuple[Device, ...]) -> None:
         """Send a ListAndWatch message with this list, and remember it for later ones."""
         if isinstance(self.model, SpecModel):
+            self._timeline.stir()
+            self._owed = [(peer, peer.lists) for peer in self._present()]
             self.model.listed = devices
             self.model.report()
 
     def break_stream(self) -> None:
         """Let the stream end while it is served on; it does not register by itself."""
         if isinstance(self.model, SpecModel):
+            self._timeline.stir()
+            self._leave()
             self.model.break_streams()
 
     def lose_power(self) -> None:
@@ -261,6 +323,8 @@ class LivePlugin:
         await self._tasks.finish()
 
     async def _run(self, server: PluginServer) -> None:
+        if self._end is not None:
+            await asyncio.wait({self._end})
         try:
             await server.start()
         except (RebindError, OSError) as error:
@@ -279,11 +343,21 @@ class LivePlugin:
 
     def _recover(self, hang: int) -> None:
         if hang == self._hangs and isinstance(self.model, SpecModel):
+            self._timeline.stir()
             self.model.recover()
 
-    def _stream(self) -> PluginStream | None:
-        kubelet = self._socket()
-        stream = None if kubelet is None else kubelet.stream_of(self.spec.resource)
-        if stream is None or not stream.is_open or not self.is_at(stream.request.endpoint):
-            return None
-        return stream
+    def _leave(self) -> None:
+        """Remember which streams are to end."""
+        self._left = [peer for peer in self._present() if peer.stream is not None]
+
+    def _present(self) -> Sequence[RemotePlugin]:
+        kubelet = self._kubelet()
+        return [] if kubelet is None else kubelet.peers_at(self._place.socket_name)
+
+    def _is_to_register(self, model: SpecModel) -> bool:
+        """Tell whether it is about to register: it runs, and so does a kubelet that it wants."""
+        kubelet, server = self._kubelet(), self._server
+        if kubelet is None or server is None or not kubelet.is_open or model.sleeping:
+            return False
+        returns = self.spec.reregister_after is not None or not server.registrations
+        return returns and self._place.socket_name not in kubelet.asked

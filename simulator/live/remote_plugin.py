@@ -22,6 +22,7 @@ from simulator.errors import PluginCallError
 from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
 from simulator.wire.plugin_client import PluginClient, PluginClientSettings, StreamEnd
+from simulator.wire.status import CONTEXT_DEADLINE_EXCEEDED
 
 _LOG = logging.getLogger(__name__)
 _LOST: Final = "rpc error: code = Unavailable"
@@ -34,6 +35,7 @@ class PeerOwner:
 
     Attributes:
         timeline: The node's time.
+        dial_timeout: How long it is dialed, by the node's time (S1.12.5).
         tasks: Those that outlive a connection.
         kubelet: The kubelet process that it has registered with.
         settings: How it is treated.
@@ -44,6 +46,7 @@ class PeerOwner:
     """
 
     timeline: LiveTimeline
+    dial_timeout: Duration
     tasks: Tasks
     kubelet: KubeletSocket
     settings: PluginClientSettings
@@ -60,11 +63,16 @@ class RemotePlugin:
         endpoint: Its endpoint as it was registered.
         path: The socket that this means.
         owner: What it needs of its node.
+
+    Attributes:
+        lists: How many lists it has sent.
     """
 
     def __init__(self, endpoint: str, path: Path, owner: PeerOwner) -> None:
         self.endpoint = endpoint
         self.path = path
+        self.lists = 0
+        self._is_dialing = False
         self._owner = owner
         self._client: PluginClient | None = None
         self._tasks = Tasks()
@@ -78,21 +86,44 @@ class RemotePlugin:
         """What faults and messages call it: its socket, without the ending."""
         return self.path.stem
 
+    @property
+    def stream(self) -> PluginStream | None:
+        """Its stream, while the kubelet reads it."""
+        stream = self._stream
+        return stream if stream is not None and stream.is_open else None
+
+    @property
+    def calls_under_way(self) -> int:
+        """How many calls have not been answered."""
+        return len(self._replies)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether it is bound to answer soon: it is dialed, and serves, or has not listed yet."""
+        is_first_list_due = self.stream is not None and not self.lists
+        return is_first_list_due or (self._is_dialing and self.path.is_socket())
+
     def dial(self, answered: Callable[[PluginOptions | str], None], *, ask: bool) -> None:
         """Connect and, if `ask`, get the options (S1.12.5, S1.12.6)."""
 
         async def run() -> None:
             found: PluginOptions | str = PluginOptions()
             try:
-                self._client = await PluginClient.dial(self.path, self._owner.settings)
+                async with self._owner.timeline.limit(self._owner.dial_timeout):
+                    self._client = await PluginClient.dial(self.path, self._owner.settings)
                 if ask:
                     found = await self._client.options()
+            except TimeoutError:
+                found = f"failed to dial device plugin: {CONTEXT_DEADLINE_EXCEEDED}"
             except PluginCallError as error:
                 found = str(error)
+            self._is_dialing = False
             self._owner.timeline.enter(lambda: answered(found))
             if isinstance(found, str):
                 await self.close()
 
+        self._is_dialing = True
+        self._owner.timeline.stir()
         self._tasks.start(run(), f"dial {self.path.name}")
 
     def connected(self, stream: PluginStream) -> None:
@@ -100,6 +131,7 @@ class RemotePlugin:
         self._stream = stream
         client = self._client
         if client is not None:
+            self._owner.timeline.stir()
             self._tasks.start(self._watch(client, stream), f"ListAndWatch {self.path.name}")
 
     def call(self, call: PluginCall, reply: Callable[[PluginReply], None]) -> None:
@@ -108,6 +140,7 @@ class RemotePlugin:
         if client is None:
             reply(CallFailed("the plugin is not connected"))
             return
+        self._owner.timeline.stir()
         self._owner.called(self.endpoint, call)
         self._called += 1
         number = self._called
@@ -156,7 +189,12 @@ class RemotePlugin:
 
         async def listed(devices: tuple[Device, ...]) -> None:
             folded = asyncio.Event()
-            timeline.enter(lambda: kubelet.receive_devices(stream, devices, folded.set))
+
+            def take() -> None:
+                self.lists += 1
+                kubelet.receive_devices(stream, devices, folded.set)
+
+            timeline.enter(take)
             await folded.wait()
 
         end = await client.watch(listed)

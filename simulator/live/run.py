@@ -1,4 +1,8 @@
-"""A scenario's run on live nodes: the same steps and looks, at the pace of the real clock.
+"""A scenario's run on live nodes: the same steps and looks, on real sockets and files.
+
+What real things take, they take: time goes on while something is under way. Between such moments a
+scenario only waits, and that is left out (`LiveTimeline.reach`). Time goes on slowly, so that the
+scenario's delays, made for a simulation, are long beside what sockets and threads take.
 
 `LiveRun` keeps the promise of `scenarios.sights.view.Run` for callers that know no event loop: it
 has a loop of its own, which turns while the caller waits.
@@ -10,8 +14,15 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, TypeVar
 
-from simulator.core.instants import MILLISECOND, SECOND, Duration, Instant, after
-from simulator.core.records import Stamped
+from simulator.core.instants import (
+    MILLISECOND,
+    SECOND,
+    Duration,
+    Instant,
+    after,
+    format_duration,
+)
+from simulator.core.records import KubeletStartFailed, Stamped
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
 from simulator.engine.observation import (
@@ -21,8 +32,11 @@ from simulator.engine.observation import (
     PluginObservation,
     PodObservation,
 )
+from simulator.errors import ServerError
 from simulator.live.world import LiveWorld
 
+SPEED: Final = 0.005
+"""How much time passes on the nodes in one real second in which something is under way."""
 LOOK: Final = Duration(5 * MILLISECOND)
 """Real time between two looks at what comes from outside."""
 READY: Final = Duration(30 * SECOND)
@@ -36,13 +50,19 @@ class LiveRun:
 
     Args:
         make: Makes the world, on the loop that will drive it.
-        speed: How much time passes on its nodes in one real second.
+
+    Raises:
+        ServerError: Its kubelets have not started in time.
     """
 
-    def __init__(self, make: Callable[[], LiveWorld], speed: float) -> None:
+    def __init__(self, make: Callable[[], LiveWorld]) -> None:
         self._loop = asyncio.new_event_loop()
-        self._look = Duration(int(LOOK * speed))
-        self._world = self._turn(_made(make))
+        try:
+            self._world = self._turn(_made(make))
+        except BaseException:
+            self._loop.close()
+            raise
+        self._look = Duration(int(LOOK * self._world.settings.speed))
 
     @property
     def now(self) -> Instant:
@@ -56,13 +76,13 @@ class LiveRun:
 
     def next_at(self) -> Instant | None:
         """Return when to look again: plugins and databases answer at any time."""
+        if self._world.is_quiet:
+            return self._world.timeline.next_at()
         return after(self._world.now, self._look)
 
     def run_until(self, at: Instant) -> None:
         """Let everything happen up to `at`."""
-        rest = Duration(at - self._world.now)
-        if rest > 0:
-            self._turn(self._world.sleep(rest))
+        self._turn(self._world.reach(at))
 
     def perform(self, action: Action, name: str) -> None:
         """Do the action of a step now; its completion is a `StepDone` record with this name.
@@ -110,16 +130,24 @@ class LiveRun:
 
 
 async def _made(make: Callable[[], LiveWorld]) -> LiveWorld:
-    """Make a world, and wait until its kubelets listen."""
+    """Make a world, and wait until its kubelets listen or have given up."""
     world = make()
     world.begin(warm=True)
 
-    def all_serve() -> bool:
+    def all_have_begun() -> bool:
+        failed = {
+            each.node for each in world.records if isinstance(each.record, KubeletStartFailed)
+        }
         return all(
-            node.kubelet is not None and node.kubelet.serving for node in world.nodes.values()
+            name in failed or (node.kubelet is not None and node.kubelet.serving)
+            for name, node in world.nodes.items()
         )
 
-    if not await world.until(all_serve, READY):
-        message = "the kubelets of the live nodes have not started in time"
-        raise TimeoutError(message)
+    if not await world.until(all_have_begun, READY):
+        await world.close()
+        message = (
+            f"the kubelets of the live nodes have not started within {format_duration(READY)}; "
+            "is the machine that busy?"
+        )
+        raise ServerError(message)
     return world

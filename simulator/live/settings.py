@@ -47,11 +47,12 @@ class LiveSettings:
         root: Its folder; each node has one of its own name in it.
         start: The present instant; nanoseconds since the epoch.
         speed: How much time passes on the nodes in one real second.
+        skips: Whether time in which nothing real is under way is left out (`LiveTimeline.reach`).
         commit_batch: Most commits that are made one.
         socket_mode: Of the sockets; None for what the umask leaves.
         confined: Whether endpoints outside the plugin directory are refused (S1.12.4).
         reflection: Whether gRPC reflection and health are served.
-        dial_timeout: How long a plugin may take to serve its socket (S1.12.5).
+        dial_timeout: How long a plugin may take to serve its socket, by the node's time (S1.12.5).
         receive_bytes_max: Largest message taken from a plugin (S1.21).
         plugins_max: Most registered plugins of a node.
     """
@@ -59,6 +60,7 @@ class LiveSettings:
     root: Path
     start: Instant = field(default_factory=lambda: Instant(time.time_ns()))
     speed: float = 1.0
+    skips: bool = False
     commit_batch: int = COMMIT_BATCH
     socket_mode: int | None = 0o600
     confined: bool = True

@@ -44,7 +44,8 @@ class LiveSockets:
             error = ""
             if self._present is sockets:
                 try:
-                    await sockets.open()
+                    with around.timeline.held():
+                        await sockets.open()
                 except (RebindError, OSError) as failure:
                     error = str(failure)
             around.timeline.enter(lambda: opened(error))
@@ -58,11 +59,13 @@ class LiveSockets:
         if sockets is None:
             return
         sockets.hang_up()
+        timeline = self._around().timeline
 
         async def run() -> None:
             if earlier is not None:
                 await asyncio.wait({earlier})
-            await sockets.close()
+            with timeline.held():
+                await sockets.close()
 
         self._turn = self._tasks.start(run(), "closed sockets")
 

@@ -110,13 +110,14 @@ class LiveStateFile:
             self._storage.tasks.start(self._work(), f"checkpoint of {self._storage.name}")
 
     async def _work(self) -> None:
-        while self._waiting:
-            act, reply = self._waiting.popleft()
-            try:
-                answer = await asyncio.to_thread(act)
-            except StoreError as error:
-                answer = StoreFailed(str(error))
-            self._storage.timeline.enter(partial(self._told, answer, reply))
+        with self._storage.timeline.held():
+            while self._waiting:
+                act, reply = self._waiting.popleft()
+                try:
+                    answer = await asyncio.to_thread(act)
+                except StoreError as error:
+                    answer = StoreFailed(str(error))
+                self._storage.timeline.enter(partial(self._told, answer, reply))
         self._busy = False
 
     def _told(self, answer: StoreReply, reply: StoreAnswer) -> None:
@@ -173,7 +174,7 @@ class LiveStorage:
             ScenarioError: Always.
         """
         del loss, chance
-        message = "a live node has no power to cut; `rebind replay` cuts that of a simulated one"
+        message = "a live node has no power to cut"
         raise ScenarioError(message)
 
     def replace(self) -> None:
@@ -211,10 +212,7 @@ class LiveStorage:
         Raises:
             ScenarioError: Always.
         """
-        message = (
-            f"the database of a live node is not damaged ({action.value}); "
-            "`rebind replay` damages that of a simulated one"
-        )
+        message = f"the database of a live node is not damaged ({action.value})"
         raise ScenarioError(message)
 
     async def close(self) -> None:

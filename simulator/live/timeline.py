@@ -1,22 +1,31 @@
 """Time that passes by itself: the engine's timeline on the clock of an asyncio loop.
 
 The clock can run faster than the real one, and can be put forward: whoever tests a plugin does not
-want to wait out a grace period of 5 minutes.
+want to wait out a grace period of 5 minutes. A scenario that is played on it leaves out the time in
+which nothing real happens (`reach`).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
 from typing_extensions import override
 
-from simulator.core.instants import SECOND, Duration, Instant, after
+from simulator.core.instants import MILLISECOND, SECOND, Duration, Instant, after
 from simulator.engine.timeline import Priority, Timeline
 
 EVENTS_AT_ONCE: Final = 256
 """After so many events the loop gets a turn, so that a storm on one node leaves sockets served."""
+LOOK: Final = Duration(4 * MILLISECOND)
+"""Real time between two looks whether something real is under way."""
+QUIET_LOOKS: Final = 6
+"""After so many looks at which nothing was, nothing is. Looks are counted and not time: where the
+machine is busy with others, the loop and what it waits for are late together."""
+EXPECTING_LOOKS_MAX: Final = 1_000
+"""How often something that is expected is looked for, before it is taken not to come."""
 
 
 class LiveTimeline(Timeline):
@@ -28,7 +37,13 @@ class LiveTimeline(Timeline):
         loop: Whose clock it follows, and in whose thread events happen.
         start: The present instant.
         speed: How much of its time passes in one real second.
+        skips: Whether time stands still while nothing real is under way, and passes at once when
+            somebody waits for it (`reach`).
         settled: Called after every event.
+
+    Attributes:
+        settled: As given.
+        expects: Tells whether something is bound to come from outside, such as an answer.
     """
 
     def __init__(
@@ -37,10 +52,18 @@ class LiveTimeline(Timeline):
         *,
         start: Instant,
         speed: float = 1.0,
+        skips: bool = False,
         settled: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__()
         self.settled = settled
+        self.expects: Callable[[], bool] = lambda: False
+        self._skips = skips
+        self._is_quiet = False
+        self._quiet_looks = self._expecting_looks = 0
+        self._held = 0
+        self._next_look: asyncio.TimerHandle | None = None
+        self._reached = start
         self._loop = loop
         self._speed = speed
         self._origin = Instant(start)
@@ -50,6 +73,8 @@ class LiveTimeline(Timeline):
         self._wake: asyncio.TimerHandle | None = None
         self._wake_at: Instant | None = None
         self._closed = False
+        self._sleepers: dict[asyncio.Event, None] = {}
+        self.stir()
 
     @override
     def now(self) -> Instant:
@@ -76,6 +101,7 @@ class LiveTimeline(Timeline):
 
     def enter(self, action: Callable[[], None]) -> None:
         """Let something from outside happen now, after what is due already."""
+        self.stir()
         self.now()
         super().call_at(self._now, action)
         self._pump()
@@ -83,25 +109,115 @@ class LiveTimeline(Timeline):
     def put_forward(self, span: Duration) -> None:
         """Let `span` pass at once; what was due in it happens in order, each at its own time."""
         self._origin = after(self._origin, span)
+        self._reached = max(self._reached, self._clock())
         self._arm()
 
     async def sleep(self, span: Duration) -> None:
-        """Wait until `span` of this time has passed."""
-        passed = self._loop.create_future()
+        """Wait until `span` of this time has passed, or time has ended."""
+        if span <= 0 or self._closed:
+            return
+        passed = asyncio.Event()
+        self._sleepers[passed] = None
 
         def end() -> None:
-            if not passed.done():
-                passed.set_result(None)
+            self.stir()
+            passed.set()
 
         self.call_after(span, end)
-        await passed
+        try:
+            await passed.wait()
+        finally:
+            self._sleepers.pop(passed, None)
+
+    @asynccontextmanager
+    async def limit(self, span: Duration) -> AsyncIterator[None]:
+        """Break what is done inside off when `span` of this time has passed.
+
+        Raises:
+            TimeoutError: That was so.
+        """
+        is_over = False
+        async with asyncio.timeout(None) as limit:
+
+            def expire() -> None:
+                if not is_over:
+                    self.stir()
+                    limit.reschedule(self._loop.time())
+
+            self.call_after(span, expire)
+            try:
+                yield
+            finally:
+                is_over = True
+
+    async def reach(self, at: Instant) -> None:
+        """Wait until it is `at` and all that is due by then has happened.
+
+        Where time is skipped, it does not get beyond `at` before the next call unless something
+        real takes it there.
+        """
+        reached = asyncio.Event()
+        self.call_at(at, reached.set, Priority.OBSERVE)
+        self._reached = max(self._reached, at, self._now)
+        self._arm()
+        await reached.wait()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether time is skipped, and nothing real is under way: what comes next is planned."""
+        return self._is_quiet
+
+    def stir(self) -> None:
+        """Take note that something real is under way: what comes of it takes its real time."""
+        if not self._skips or self._closed:
+            return
+        self._quiet_looks = self._expecting_looks = 0
+        if self._is_quiet:
+            self._is_quiet = False
+            self._began = self._loop.time()
+            self._arm()
+        if self._next_look is None:
+            self._next_look = self._loop.call_later(LOOK / SECOND, self._look)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Take note that something real is under way, as long as this lasts."""
+        self._held += 1
+        self.stir()
+        try:
+            yield
+        finally:
+            self._held -= 1
+            self.stir()
 
     def close(self) -> None:
-        """Let nothing happen any more."""
+        """Let nothing happen any more; whoever sleeps is woken."""
         self._closed = True
+        for passed in self._sleepers:
+            passed.set()
         self._disarm()
+        if self._next_look is not None:
+            self._next_look.cancel()
+        self._next_look = None
+
+    def _look(self) -> None:
+        """See whether it has been quiet for long enough to leave time out."""
+        self._next_look = None
+        is_busy = self._held > 0
+        if not is_busy and self._expecting_looks < EXPECTING_LOOKS_MAX and self.expects():
+            self._expecting_looks += 1
+            is_busy = True
+        self._quiet_looks = 0 if is_busy else self._quiet_looks + 1
+        if self._quiet_looks < QUIET_LOOKS:
+            self._next_look = self._loop.call_later(LOOK / SECOND, self._look)
+        else:
+            self._origin = self._clock()
+            self._is_quiet = True
+            self._arm()
 
     def _clock(self) -> Instant:
+        if self._is_quiet:
+            return self._origin
         passed = (self._loop.time() - self._began) * self._speed
         return Instant(self._origin + int(passed * SECOND))
 
@@ -114,6 +230,8 @@ class LiveTimeline(Timeline):
         try:
             for _ in range(EVENTS_AT_ONCE):
                 due = self.next_at()
+                if due is not None and self._may_skip_to(due):
+                    clock = self._origin = max(clock, due)
                 if due is None or due > clock:
                     break
                 self.step()
@@ -127,13 +245,23 @@ class LiveTimeline(Timeline):
         if self._is_acting or self._closed:
             return
         due = self.next_at()
-        if due is not None and due == self._wake_at and due > self._clock():
+        if due is None:
+            self._disarm()
+            return
+        if due == self._wake_at and due > self._clock() and not self._is_quiet:
             return
         self._disarm()
-        if due is not None:
-            rest = max(0, due - self._clock()) / SECOND / self._speed
-            self._wake_at = due
-            self._wake = self._loop.call_later(rest, self._woken)
+        if self._may_skip_to(due):
+            self._wake_in(0, due)
+        elif not self._is_quiet:
+            self._wake_in(max(0, due - self._clock()) / SECOND / self._speed, due)
+
+    def _wake_in(self, seconds: float, at: Instant) -> None:
+        self._wake_at = at
+        self._wake = self._loop.call_later(seconds, self._woken)
+
+    def _may_skip_to(self, due: Instant) -> bool:
+        return self._is_quiet and due <= self._reached
 
     def _woken(self) -> None:
         self._wake = self._wake_at = None

@@ -7,13 +7,18 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
 
-from simulator.core.instants import SECOND, Duration
+from typing_extensions import override
+
+from simulator.core.instants import SECOND, Duration, Instant
+from simulator.engine.actions import Action
 from simulator.engine.faults import EffectLog, Fault
 from simulator.engine.ports import Adapters
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.world import Watching, World
+from simulator.errors import ScenarioError
 from simulator.live.metering import Metering
 from simulator.live.parts import LiveParts
+from simulator.live.playable import refusal_of
 from simulator.live.settings import LiveSettings
 from simulator.live.timeline import LiveTimeline
 from simulator.ports import Store
@@ -47,7 +52,9 @@ class LiveWorld(World):
         around: Callable[[Adapters], Adapters] = lambda parts: parts,
     ) -> None:
         loop = asyncio.get_running_loop()
-        timeline = LiveTimeline(loop, start=settings.start, speed=settings.speed)
+        timeline = LiveTimeline(
+            loop, start=settings.start, speed=settings.speed, skips=settings.skips
+        )
         self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
         self._timeline = timeline
         self.settings = settings
@@ -64,6 +71,7 @@ class LiveWorld(World):
         self.watch_records(self._parts.metering.take)
         self.watch_decisions(self._parts.metering.decided)
         timeline.settled = self._settled
+        timeline.expects = self._parts.expects
 
     @property
     def parts(self) -> LiveParts:
@@ -79,6 +87,20 @@ class LiveWorld(World):
         """Let the nodes begin; a kubelet that finds its state goes on as after a restart."""
         self._timeline.enter(lambda: self.start(warm=warm))
 
+    @override
+    def perform(self, action: Action, name: str) -> None:
+        """Perform an action now; its completion is a `StepDone` record with this name.
+
+        Raises:
+            ScenarioError: The action names something that is not there, or only simulated nodes
+                can be put through it.
+            ConfigError: It names a kubelet version that is not known.
+        """
+        refusal = refusal_of(action)
+        if refusal:
+            raise ScenarioError(refusal)
+        super().perform(action, name)
+
     def enter(self, action: Callable[[], None]) -> None:
         """Let something from outside happen now, in its turn."""
         self._timeline.enter(action)
@@ -90,6 +112,15 @@ class LiveWorld(World):
     async def sleep(self, span: Duration) -> None:
         """Wait until `span` has passed on the nodes."""
         await self._timeline.sleep(span)
+
+    async def reach(self, at: Instant) -> None:
+        """Wait until it is `at` on the nodes and all that is due by then has happened."""
+        await self._timeline.reach(at)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether time is skipped because nothing real is under way."""
+        return self._timeline.is_quiet
 
     async def until(self, condition: Callable[[], bool], within: Duration | None = None) -> bool:
         """Wait until something is true; looks after every event.

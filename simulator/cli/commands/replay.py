@@ -15,11 +15,12 @@ from scenarios.files.parameters import check_settings, read_settings
 from scenarios.files.phrases import nearest
 from scenarios.loading.loaded import LoadedScenario, load_scenarios
 from scenarios.loading.matrix import Combination, Narrowing
+from scenarios.running.replay import StartRun
 from scenarios.running.replay import replay as replay_scenario
 from scenarios.schema.scenario import SEED_MAX
 from scenarios.schema.variants import Persistence, parse_persistence
 from scenarios.selectors import Selector
-from simulator.assembly import simulated
+from simulator.assembly import played_live, simulated
 from simulator.cli import terminal
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.examples import example
@@ -27,7 +28,7 @@ from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.html import replay_html, require_html
 from simulator.cli.lists import Listed
 from simulator.cli.output_files import write_whole
-from simulator.cli.own_state import load_own, own_files, own_state_options
+from simulator.cli.own_state import OwnFiles, load_own, own_files, own_state_options
 from simulator.cli.progress import progress_bar
 from simulator.cli.recordings import is_recording, replay_recording
 from simulator.cli.scenario_options import selector_option, settings_option, versions_option
@@ -52,6 +53,7 @@ class Choice:
     narrowing: Narrowing
     seed: int | None
     settings: dict[str, str]
+    live: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ def _readmission(text: str) -> Readmission:
         "rebind replay --all -l area=init -o junit",
         "rebind replay reboot-pod-before-plugin -o html --output-file report.html",
         "rebind replay reboot-pod-before-plugin --kubelet-version 1.27.2 --persistence database",
+        "rebind replay pod-deletion --kubelet-version 1.36.2 --live -o transcript",
         "rebind replay --checkpoint kubelet_internal_checkpoint --pods pods.yaml --event reboot",
         "rebind replay --recording run.jsonl",
     )
@@ -107,6 +110,12 @@ def _readmission(text: str) -> Readmission:
     help="Seed in place of the scenario's own.",
 )
 @settings_option
+@click.option(
+    "--live",
+    is_flag=True,
+    help="Run on real sockets, with plugins that serve them, real files and a real database; what "
+    "takes real time takes it, waiting is left out.",
+)
 @click.option(
     "--update-transcripts",
     is_flag=True,
@@ -145,6 +154,7 @@ def replay(  # noqa: PLR0913 - click hands over every option
     readmission: tuple[Readmission, ...] | None,
     seed: int | None,
     settings: tuple[str, ...],
+    live: bool,
     update_transcripts: bool,
     output: str,
     output_file: Path | None,
@@ -163,6 +173,11 @@ def replay(  # noqa: PLR0913 - click hands over every option
     A recording of `rebind serve --record` is done again in virtual time with the plugins' real
     answers: printed is its transcript, or with -o trace its records. The exit code is 1 when the
     replay says something else than the live run.
+
+    With --live a run is not simulated: kubelets listen on sockets, plugins register there and are
+    called, state is written to disk. Scenarios with the label timing=independent give the same
+    transcript both ways, but for the times. A power cut, a damaged database and a fault between the
+    steps of a file are for simulations alone.
     """
     if output == "html":  # Said before the runs, which may take a while.
         require_html()
@@ -175,28 +190,19 @@ def replay(  # noqa: PLR0913 - click hands over every option
     )
     narrowing = Narrowing(kubelet_version, persistence, readmission)
     if files is not None:
-        if scenarios or all_builtin or selector or settings or update_transcripts:
-            reason = (
-                "--checkpoint makes a scenario of its own: "
-                "leave names, --all, -l, --set and --update-transcripts out"
-            )
-            raise click.UsageError(reason, context)
-        made = load_own(files, narrowing)
-        if output == "scenario":
-            _put(made.text, wanted)
-            return
-        _show(context, made.loaded, Choice((), narrowing, seed, {}), wanted)
+        others = bool(scenarios or all_builtin or selector or settings or update_transcripts)
+        _replay_own(context, files, Choice((), narrowing, seed, {}, live), wanted, others=others)
         return
     if output == "scenario":
         reason = "-o scenario wants your node's files; `rebind scenario show` prints a built-in one"
         raise click.UsageError(reason, context)
     names = _names(scenarios, selector, all_builtin=all_builtin)
     if update_transcripts and (
-        narrowing != Narrowing() or seed is not None or settings or output_file is not None
+        narrowing != Narrowing() or seed is not None or settings or live or output_file is not None
     ):
         reason = "--update-transcripts wants whole scenarios: leave the other options out"
         raise click.UsageError(reason, context)
-    choice = Choice(names, narrowing, seed, read_settings(settings))
+    choice = Choice(names, narrowing, seed, read_settings(settings), live)
     _show(context, _load_all(choice), choice, None if update_transcripts else wanted)
 
 
@@ -224,6 +230,23 @@ def _replay_recording(context: click.Context, recording: Path, output: _Output) 
     if replayed.difference:
         click.echo(f"not the same run: {replayed.difference}", err=True)
         context.exit(CHECK_FAILED)
+
+
+def _replay_own(
+    context: click.Context, files: OwnFiles, choice: Choice, output: _Output, *, others: bool
+) -> None:
+    """Run the scenario made of a node's files, or print it; `others` are options without sense."""
+    if others:
+        reason = (
+            "--checkpoint makes a scenario of its own: "
+            "leave names, --all, -l, --set and --update-transcripts out"
+        )
+        raise click.UsageError(reason, context)
+    made = load_own(files, choice.narrowing)
+    if output.form == "scenario":
+        _put(made.text, output)
+    else:
+        _show(context, made.loaded, choice, output)
 
 
 def _show(
@@ -302,10 +325,9 @@ def _run_all(loaded: Sequence[LoadedScenario], choice: Choice) -> list[ScenarioR
         def progress(_: Combination) -> None:
             bar.advance(task)
 
+        start: StartRun = played_live if choice.live else simulated
         return [
-            replay_scenario(
-                scenario, choice.narrowing, simulated, seed=choice.seed, progress=progress
-            )
+            replay_scenario(scenario, choice.narrowing, start, seed=choice.seed, progress=progress)
             for scenario in loaded
         ]
 
