@@ -1,7 +1,9 @@
 """The commands of README.md: read, run, and on request written back with their output.
 
 A block of kind `console` shows commands after `$` and the output that each gives; a line `...`
-stands for any number of lines. A block of kind `sh` shows commands alone. A block of kind `yaml`
+stands for any number of lines, and within a line for any text. A command that ends with `&` is a
+server in the background: its first line is its output, and it ends with the reader's session.
+A block of kind `sh` shows commands alone. A block of kind `yaml`
 whose first line is `# NAME` is the file of that name. `python -m tests.readme` writes the output
 anew where it no longer matches; read the difference before you commit it.
 """
@@ -11,8 +13,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +29,7 @@ _BLOCK = re.compile(r"^```(sh|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"^```yaml\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _PROMPT = "$ "
 _ELISION = "..."
+_IN_BACKGROUND = "&"
 
 
 @dataclass
@@ -36,9 +42,13 @@ class Shown:
     def matches(self, found: list[str]) -> bool:
         """Tell whether `found` is what stands there, elisions aside."""
         pattern = "".join(
-            r"(?:.*\n)*?" if line == _ELISION else re.escape(line) + r"\n" for line in self.output
+            r"(?:.*\n)*?" if line == _ELISION else _line_pattern(line) for line in self.output
         )
         return re.fullmatch(pattern, "".join(f"{line}\n" for line in found)) is not None
+
+
+def _line_pattern(line: str) -> str:
+    return re.escape(line).replace(re.escape(_ELISION), ".*") + r"\n"
 
 
 def blocks(text: str) -> Iterator[tuple[str, list[Shown]]]:
@@ -62,9 +72,16 @@ def prepare(folder: Path, text: str) -> None:
         (folder / name).write_text(body, encoding="utf-8")
 
 
-def run(command: str) -> tuple[int, list[str]]:
-    """Run a `rebind` command in the current folder; return its exit code and output lines."""
+def run(command: str, servers: ExitStack) -> tuple[int, list[str]]:
+    """Run a `rebind` command in the current folder; return its exit code and output lines.
+
+    Args:
+        command: What stands after the prompt.
+        servers: Ends the servers that were started.
+    """
     program, *arguments = shlex.split(command)
+    if arguments[-1] == _IN_BACKGROUND:
+        return _started(command, arguments[:-1], servers)
     if program != "rebind":
         reason = f"README shows {command!r}, which is no rebind command"
         raise ValueError(reason)
@@ -72,7 +89,25 @@ def run(command: str) -> tuple[int, list[str]]:
     return finished.code, finished.stdout.rstrip("\n").splitlines() + finished.stderr.splitlines()
 
 
-def rewritten(text: str) -> str:
+def _started(command: str, arguments: list[str], servers: ExitStack) -> tuple[int, list[str]]:
+    process = subprocess.Popen(  # noqa: S603 - the README's own command
+        [sys.executable, "-m", "simulator.cli", *arguments],
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(README.parent)},
+    )
+    servers.enter_context(process)
+    servers.callback(process.terminate)
+    assert process.stderr is not None
+    line = process.stderr.readline().rstrip("\n")
+    if not line:
+        reason = f"{command!r} ended with {process.wait()} and said nothing"
+        raise ValueError(reason)
+    return 0, [line]
+
+
+def rewritten(text: str, servers: ExitStack) -> str:
     """Return the README with the output that its commands give now."""
 
     def write(block: re.Match[str]) -> str:
@@ -80,7 +115,7 @@ def rewritten(text: str) -> str:
             return block[0]
         lines = []
         for shown in next(blocks(block[0]))[1]:
-            found = run(shown.command)[1]
+            found = run(shown.command, servers)[1]
             lines += [_PROMPT + shown.command, *(shown.output if shown.matches(found) else found)]
         return "\n".join(["```console", *lines, "```"])
 
@@ -89,7 +124,7 @@ def rewritten(text: str) -> str:
 
 if __name__ == "__main__":
     written = README.read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as session:
         os.chdir(folder)
         prepare(Path(folder), written)
-        README.write_text(rewritten(written), encoding="utf-8")
+        README.write_text(rewritten(written, session), encoding="utf-8")

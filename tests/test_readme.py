@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from scenarios.schema.expect import RECORD_TYPES
+from tests.cli.running import rebind
 from tests.readme import README, Shown, blocks, prepare, run
 
 TEXT = README.read_text(encoding="utf-8")
@@ -17,11 +21,14 @@ LINES_MAX = 250
 
 
 @pytest.fixture
-def _laboratory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _laboratory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in [name for name in os.environ if name.startswith("REBIND_")]:
         monkeypatch.delenv(name)
-    prepare(tmp_path, TEXT)
+    monkeypatch.setenv("REBIND_HTTP", "none")  # Other tests may have the port.
+    with TemporaryDirectory(prefix="rb") as folder:  # Its sockets' paths are to be short.
+        monkeypatch.chdir(folder)
+        prepare(Path(folder), TEXT)
+        yield
 
 
 def test_the_readme_is_short() -> None:
@@ -44,21 +51,24 @@ def test_every_make_command_has_its_target() -> None:
 @pytest.mark.usefixtures("_laboratory")
 def test_the_commands_of_the_readme_give_what_stands_there() -> None:
     # One after the other, as a reader would: a later command may need what an earlier one made.
-    for kind, commands in blocks(TEXT):
-        for one in commands:
-            if not one.command or one.command.startswith(("make ", "python ", ".ci/")):
+    shown = [(kind, one) for kind, commands in blocks(TEXT) for one in commands if one.command]
+    with ExitStack() as servers:
+        for kind, one in shown:
+            if one.command.startswith(("make ", "python ", ".ci/")):
                 continue
-            code, output = run(one.command)
+            code, output = run(one.command, servers)
 
             assert code in {0, 1}, output
             if kind == "console":
                 assert one.matches(output), f"{one.command} gives\n" + "\n".join(output)
 
 
-def test_every_type_of_record_is_explained() -> None:
-    legend = TEXT.partition("## Reading a transcript")[2].partition("## Adding to it")[0]
+def test_every_type_of_record_is_explained_where_the_readme_says() -> None:
+    assert "`rebind explain trace`" in " ".join(TEXT.split())
 
-    assert [name for name in RECORD_TYPES if f"`{name}`" not in legend] == []
+    explained = rebind("explain", "trace").stdout
+
+    assert [name for name in RECORD_TYPES if f"  {name} <record>" not in explained] == []
 
 
 def test_every_dependency_is_explained() -> None:
@@ -77,6 +87,8 @@ def test_every_dependency_is_explained() -> None:
         (["a", "...", "c"], ["a", "c"], True),
         (["a", "...", "d"], ["a", "b", "c"], False),
         (["a"], ["a", "b"], False),
+        (["a ... d"], ["a b c d"], True),
+        (["a ... d"], ["a b c"], False),
         ([], [], True),
     ],
 )
