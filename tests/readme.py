@@ -2,7 +2,7 @@
 
 A block of kind `console` shows commands after `$` and the output that each gives; a line `...`
 stands for any number of lines, and within a line for any text. A command that ends with `&` is a
-server in the background: its first line is its output, and it ends with the reader's session.
+server in the background: its first line is its output, and it ends with its section.
 A block of kind `sh` shows commands alone. A block of kind `yaml`
 whose first line is `# NAME` is the file of that name. `python -m tests.readme` writes the output
 anew where it no longer matches; read the difference before you commit it.
@@ -51,6 +51,11 @@ def _line_pattern(line: str) -> str:
     return re.escape(line).replace(re.escape(_ELISION), ".*") + r"\n"
 
 
+def sections(text: str) -> list[str]:
+    """Return the text between the headings."""
+    return re.split(r"^## ", text, flags=re.MULTILINE)
+
+
 def blocks(text: str) -> Iterator[tuple[str, list[Shown]]]:
     """Iterate over the blocks of commands: their kind and what they show."""
     for kind, body in _BLOCK.findall(text):
@@ -68,6 +73,7 @@ def blocks(text: str) -> Iterator[tuple[str, list[Shown]]]:
 def prepare(folder: Path, text: str) -> None:
     """Put what the commands need into `folder`, the current one: files of the README too."""
     furnish(folder)
+    (folder / "rebind.db").unlink()  # A reader begins without one.
     for name, body in _FILE.findall(text):
         (folder / name).write_text(body, encoding="utf-8")
 
@@ -79,23 +85,36 @@ def run(command: str, servers: ExitStack) -> tuple[int, list[str]]:
         command: What stands after the prompt.
         servers: Ends the servers that were started.
     """
-    program, *arguments = shlex.split(command)
+    program, *arguments = shlex.split(command, comments=True)
     if arguments[-1] == _IN_BACKGROUND:
         return _started(command, arguments[:-1], servers)
     if program != "rebind":
         reason = f"README shows {command!r}, which is no rebind command"
         raise ValueError(reason)
+    if arguments[0] == "exec":  # It becomes the command, so it needs a process of its own.
+        replaced = subprocess.run(  # noqa: S603 - the README's own command
+            _program(arguments), capture_output=True, text=True, env=_environment(), check=False
+        )
+        return replaced.returncode, replaced.stdout.splitlines() + replaced.stderr.splitlines()
     finished = rebind(*arguments)
     return finished.code, finished.stdout.rstrip("\n").splitlines() + finished.stderr.splitlines()
 
 
+def _program(arguments: list[str]) -> list[str]:
+    return [sys.executable, "-m", "simulator.cli", *arguments]
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(README.parent)}
+
+
 def _started(command: str, arguments: list[str], servers: ExitStack) -> tuple[int, list[str]]:
     process = subprocess.Popen(  # noqa: S603 - the README's own command
-        [sys.executable, "-m", "simulator.cli", *arguments],
+        _program(arguments),
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(README.parent)},
+        env=_environment(),
     )
     servers.enter_context(process)
     servers.callback(process.terminate)
@@ -107,8 +126,17 @@ def _started(command: str, arguments: list[str], servers: ExitStack) -> tuple[in
     return 0, [line]
 
 
-def rewritten(text: str, servers: ExitStack) -> str:
+def rewritten(text: str) -> str:
     """Return the README with the output that its commands give now."""
+    return "## ".join(_rewritten(section) for section in sections(text))
+
+
+def _rewritten(section: str) -> str:
+    with ExitStack() as servers:
+        return _with_output(section, servers)
+
+
+def _with_output(section: str, servers: ExitStack) -> str:
 
     def write(block: re.Match[str]) -> str:
         if block[1] != "console":
@@ -119,12 +147,12 @@ def rewritten(text: str, servers: ExitStack) -> str:
             lines += [_PROMPT + shown.command, *(shown.output if shown.matches(found) else found)]
         return "\n".join(["```console", *lines, "```"])
 
-    return _BLOCK.sub(write, text)
+    return _BLOCK.sub(write, section)
 
 
 if __name__ == "__main__":
     written = README.read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as session:
+    with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         prepare(Path(folder), written)
-        README.write_text(rewritten(written, session), encoding="utf-8")
+        README.write_text(rewritten(written), encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 
 from scenarios.schema.expect import RECORD_TYPES
 from tests.cli.running import rebind
-from tests.readme import README, Shown, blocks, prepare, run
+from tests.readme import README, Shown, blocks, prepare, run, sections
 
 TEXT = README.read_text(encoding="utf-8")
 MAKEFILE = (README.parent / "Makefile").read_text(encoding="utf-8")
@@ -27,6 +27,7 @@ def _laboratory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("REBIND_HTTP", "none")  # Other tests may have the port.
     with TemporaryDirectory(prefix="rb") as folder:  # Its sockets' paths are to be short.
         monkeypatch.chdir(folder)
+        monkeypatch.setenv("PATH", f"{folder}/bin:{os.environ['PATH']}")
         prepare(Path(folder), TEXT)
         yield
 
@@ -51,16 +52,17 @@ def test_every_make_command_has_its_target() -> None:
 @pytest.mark.usefixtures("_laboratory")
 def test_the_commands_of_the_readme_give_what_stands_there() -> None:
     # One after the other, as a reader would: a later command may need what an earlier one made.
-    shown = [(kind, one) for kind, commands in blocks(TEXT) for one in commands if one.command]
-    with ExitStack() as servers:
-        for kind, one in shown:
-            if one.command.startswith(("make ", "python ", ".ci/")):
-                continue
-            code, output = run(one.command, servers)
+    for section in sections(TEXT):
+        shown = [(kind, one) for kind, commands in blocks(section) for one in commands]
+        with ExitStack() as servers:
+            for kind, one in shown:
+                if not one.command or one.command.startswith(("make ", "python ", ".ci/")):
+                    continue
+                code, output = run(one.command, servers)
 
-            assert code in {0, 1}, output
-            if kind == "console":
-                assert one.matches(output), f"{one.command} gives\n" + "\n".join(output)
+                assert code in {0, 1}, output
+                if kind == "console":
+                    assert one.matches(output), f"{one.command} gives\n" + "\n".join(output)
 
 
 def test_every_type_of_record_is_explained_where_the_readme_says() -> None:

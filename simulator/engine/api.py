@@ -81,6 +81,13 @@ class ApiPod:
         self.request = pod_request(self.pod)
 
     @property
+    def is_decided(self) -> bool:
+        """Whether it runs or has ended, or waits for something that it names."""
+        status = self.status
+        is_begun = status.phase != PENDING or bool(status.waiting)
+        return self.deleted or self.unschedulable or is_begun
+
+    @property
     def uid(self) -> PodUid:
         """The pod's uid."""
         return self.pod.uid

@@ -67,6 +67,7 @@ class Kubelet:
         self.pods = LocalPods(self._facts.active_pods, host.touch)
         self._as_found: set[PodUid] = set()
         self._loop = SyncLoop()
+        self._statuses = StatusReporter(host, self.process)
         parts = KubeletParts(
             host=host,
             behavior=behavior,
@@ -74,7 +75,7 @@ class Kubelet:
             manager=self.manager,
             driver=self.driver,
             pods=self.pods,
-            statuses=StatusReporter(host, self.process),
+            statuses=self._statuses,
             loop=self._loop,
         )
         self._workers = PodWorkers(parts)
@@ -181,6 +182,11 @@ class Kubelet:
     def _batch_done(self) -> None:
         self.settled = True
         self._housekeeping.plan()
+
+    @property
+    def has_reported(self) -> bool:
+        """Whether the API has every pod status that the kubelet has."""
+        return not self._statuses.is_waiting
 
     # Pods
 

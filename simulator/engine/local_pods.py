@@ -138,6 +138,11 @@ class StatusReporter:
         self._process = process
         self._unsent: dict[PodUid, LocalPod] = {}
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a status that was changed is not in the API yet."""
+        return bool(self._unsent)
+
     def set(self, pod: LocalPod, status: PodStatus) -> None:
         """Change a pod's status and send it, unless it is as it was."""
         if status != pod.status:

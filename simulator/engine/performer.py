@@ -9,7 +9,7 @@ from simulator.core.instants import Instant, after
 from simulator.core.transitions import NodeName
 from simulator.engine import actions
 from simulator.engine.actions import Action
-from simulator.engine.api import PENDING, ApiPod
+from simulator.engine.api import ApiPod
 from simulator.engine.cluster import Cluster
 from simulator.engine.faults import Fault, FaultKind, Op
 from simulator.engine.node import Node
@@ -190,12 +190,7 @@ class Performer:
         if node is not None:
             self._node(node)
         pod = self._factory.create(spec, name=spec.name, node=node or spec.node)
-        return lambda: (
-            pod.deleted
-            or pod.unschedulable
-            or pod.status.phase != PENDING
-            or bool(pod.status.waiting)
-        )
+        return lambda: pod.is_decided
 
     def _delete(self, pod: ApiPod, *, force: bool) -> Completed:
         if force:

@@ -45,12 +45,14 @@ class NodeInfo(_message.Message):
     def __init__(self, name: _Optional[str] = ..., directory: _Optional[str] = ..., kubelet_socket: _Optional[str] = ..., pod_resources_socket: _Optional[str] = ...) -> None: ...
 
 class ApplyRequest(_message.Message):
-    __slots__ = ("manifest", "name")
+    __slots__ = ("manifest", "name", "wait")
     MANIFEST_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
+    WAIT_FIELD_NUMBER: _ClassVar[int]
     manifest: bytes
     name: str
-    def __init__(self, manifest: _Optional[bytes] = ..., name: _Optional[str] = ...) -> None: ...
+    wait: bool
+    def __init__(self, manifest: _Optional[bytes] = ..., name: _Optional[str] = ..., wait: _Optional[bool] = ...) -> None: ...
 
 class ApplyResponse(_message.Message):
     __slots__ = ("objects",)

@@ -35,6 +35,8 @@ from simulator.server.served import NodePaths, PluginHost, Served
 from simulator.server.tape import Tape
 
 T = TypeVar("T")
+_LOOKS: Final = 100
+_LOOK_S: Final = 0.01
 Enter = Callable[[Callable[[], None]], None]
 
 BOOKMARK: Final = "BOOKMARK"
@@ -119,7 +121,11 @@ class Service:
     async def apply(self, request: control.ApplyRequest) -> control.ApplyResponse:
         """Create the objects of a manifest, all or none."""
         objects = read_objects(request.manifest, request.name)
+        before = {pod.uid for pod in self._world.api.pods()}
         outcomes = await self._entered(lambda: self.pods.apply(objects))
+        if request.wait:
+            new = [pod for pod in self._world.api.pods() if pod.uid not in before]
+            await self._until(lambda: all(pod.is_decided for pod in new))
         return control.ApplyResponse(
             objects=[
                 control.AppliedObject(name=str(key), outcome=outcome) for key, outcome in outcomes
@@ -289,6 +295,7 @@ class Service:
 
         await self._entered(perform)
         await self._until(lambda: self._world.completed_at(name) is not None)
+        await _shown(node)
         if failure := self._start_failures.get(node.name):
             message = f"the kubelet of {node.name} did not start: {failure}"
             raise ServerError(message)
@@ -368,3 +375,15 @@ def _down(nanoseconds: int) -> Duration:
         reason = "a node or kubelet can be down for 0s to 24h"
         raise ConfigError(reason)
     return Duration(nanoseconds)
+
+
+async def _shown(node: Node) -> None:
+    """Wait until the API has the statuses of the pods, so that who asks next sees the outcome.
+
+    Not for long: a node that cannot reach the API keeps its statuses.
+    """
+    for _ in range(_LOOKS):
+        kubelet = node.kubelet
+        if kubelet is None or kubelet.has_reported:
+            return
+        await asyncio.sleep(_LOOK_S)

@@ -14,8 +14,9 @@ from simulator.reports.text import printable
 
 @click.command(epilog=example("rebind apply -f trainer.yaml"))
 @files_option(required=True)
+@click.option("--wait", is_flag=True, help="Return when each new pod runs, was refused, or waits.")
 @server_options
-def apply(*, files: tuple[str, ...], where: Where) -> None:
+def apply(*, files: tuple[str, ...], wait: bool, where: Where) -> None:
     """Create the pods of plain manifests in a running server.
 
     Taken are v1 Pod and List, Deployment, ReplicaSet and Job; all objects of a file are created, or
@@ -28,6 +29,6 @@ def apply(*, files: tuple[str, ...], where: Where) -> None:
     with where.client() as client:
         for file in files:
             content, name = read_file(file)
-            request = control.ApplyRequest(manifest=content, name=name)
+            request = control.ApplyRequest(manifest=content, name=name, wait=wait)
             for applied in client.call(methods.APPLY, request).objects:
                 click.echo(printable(f"{applied.name} {applied.outcome}"))

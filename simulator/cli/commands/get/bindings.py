@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,16 +51,24 @@ def show_bindings(
         source: Where the answers come from, which is said unless it is a database.
     """
     lines = [
-        _Line(name, pods.get(binding.pod, PodIdentity(binding.pod)), binding)
-        for name in [each.node for each in store.nodes() if node in {None, each.node}]
-        for pods in [{each.pod.uid: each.pod for each in store.pods(node=name)}]
-        for binding in store.load(name).bindings
-        if resource in {None, binding.resource}
+        line
+        for each in store.nodes()
+        if node in {None, each.node}
+        for line in _held(store, each.node)
+        if resource in {None, line.binding.resource}
     ]
     if output.format in {"json", "yaml", "name"}:
         emit(sourced(_OBJECTS, source), _by_pod(lines), output)
     else:
         emit(sourced(_lines(short=output.format == "table"), source), lines, output)
+
+
+def _held(store: StoreReader, node: NodeName) -> Iterator[_Line]:
+    """Yield a node's bindings; the pods are read after them, so that every one has its name."""
+    bindings = store.load(node).bindings
+    pods = {each.pod.uid: each.pod for each in store.pods(node=node)}
+    for binding in bindings:
+        yield _Line(node, pods.get(binding.pod, PodIdentity(binding.pod)), binding)
 
 
 def _by_pod(lines: Sequence[_Line]) -> list[_PodBindings]:
