@@ -96,6 +96,11 @@ def _object_name(values: Values, path: Path) -> str:
     name = values.text(where)
     if not _DNS_NAME.fullmatch(name):
         raise values.fault(where, f"metadata.name: {_invalid(name)}: must be a DNS-1123 name")
+    where = (*path, "metadata", "namespace")
+    namespace = values.text(where, default="default")
+    if not _DNS_LABEL.fullmatch(namespace):
+        reason = f"metadata.namespace: {_invalid(namespace)}: must be a DNS-1123 label"
+        raise values.fault(where, reason)
     return name
 
 

@@ -12,13 +12,13 @@ from typing import Final, Protocol, TypeVar
 
 import grpc
 import grpc.aio
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 
-from simulator.errors import RebindError
+from simulator.errors import ConfigError, RebindError
 from simulator.protocol import control_services as methods
 from simulator.protocol import rebind_control_pb2 as control
 from simulator.protocol.services import Method
-from simulator.wire.control_errors import KIND_KEY, kind_of, status_of
+from simulator.wire.control_errors import KIND_KEY, kind_of, shortened, status_of
 from simulator.wire.listening import listen_at
 from simulator.wire.servers import SOCKET_MODE
 from simulator.wire.sockets import Appearance, SocketFile
@@ -110,22 +110,21 @@ class ControlServer:
             maximum_concurrent_rpcs=CALLS_MAX,
         )
         handlers = {
-            method.name: _unary(method, answer, check)
-            for method, answer in (
-                (methods.INFO, service.info),
-                (methods.APPLY, service.apply),
-                (methods.GET, service.get),
-                (methods.DESCRIBE, service.describe),
-                (methods.DELETE, service.delete),
-                (methods.READ, service.read),
-                (methods.RESTART_KUBELET, service.restart_kubelet),
-                (methods.REBOOT_NODE, service.reboot_node),
-                (methods.START_PLUGIN, service.start_plugin),
-                (methods.STOP_PLUGIN, service.stop_plugin),
-            )
+            methods.INFO.name: _unary(methods.INFO, service.info, check),
+            methods.APPLY.name: _unary(methods.APPLY, service.apply, check),
+            methods.GET.name: _unary(methods.GET, service.get, check),
+            methods.DESCRIBE.name: _unary(methods.DESCRIBE, service.describe, check),
+            methods.DELETE.name: _unary(methods.DELETE, service.delete, check),
+            methods.READ.name: _unary(methods.READ, service.read, check),
+            methods.RESTART_KUBELET.name: _unary(
+                methods.RESTART_KUBELET, service.restart_kubelet, check
+            ),
+            methods.REBOOT_NODE.name: _unary(methods.REBOOT_NODE, service.reboot_node, check),
+            methods.START_PLUGIN.name: _unary(methods.START_PLUGIN, service.start_plugin, check),
+            methods.STOP_PLUGIN.name: _unary(methods.STOP_PLUGIN, service.stop_plugin, check),
+            methods.WATCH.name: _stream(methods.WATCH, service.watch, check),
+            methods.RECORDS.name: _stream(methods.RECORDS, service.records, check),
         }
-        handlers[methods.WATCH.name] = _stream(methods.WATCH, service.watch, check)
-        handlers[methods.RECORDS.name] = _stream(methods.RECORDS, service.records, check)
         self._server.add_generic_rpc_handlers(
             (grpc.method_handlers_generic_handler(methods.CONTROL, handlers),)
         )
@@ -151,48 +150,51 @@ def _unary(
     method: Method[Request, Response],
     answer: Callable[[Request], Awaitable[Response]],
     check: Callable[[], None],
-) -> grpc.RpcMethodHandler[Request, Response]:
-    async def handle(
-        request: Request, context: grpc.aio.ServicerContext[Request, Response]
-    ) -> Response:
+) -> grpc.RpcMethodHandler[bytes, bytes]:
+    async def handle(content: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
         try:
             check()
-            response = await answer(request)
+            response = await answer(_read(method, content))
             check()
         except RebindError as error:
             await _refuse(context, error)
             raise
-        return response
+        return response.SerializeToString()
 
-    return grpc.unary_unary_rpc_method_handler(
-        handle,
-        request_deserializer=method.request.FromString,
-        response_serializer=method.response.SerializeToString,
-    )
+    return grpc.unary_unary_rpc_method_handler(handle)
 
 
 def _stream(
     method: Method[Request, Response],
     answer: Callable[[Request], AsyncIterator[Response]],
     check: Callable[[], None],
-) -> grpc.RpcMethodHandler[Request, Response]:
+) -> grpc.RpcMethodHandler[bytes, bytes]:
     async def handle(
-        request: Request, context: grpc.aio.ServicerContext[Request, Response]
-    ) -> AsyncIterator[Response]:
+        content: bytes, context: grpc.aio.ServicerContext[bytes, bytes]
+    ) -> AsyncIterator[bytes]:
         try:
-            async for response in answer(request):
+            async for response in answer(_read(method, content)):
                 check()
-                yield response
+                yield response.SerializeToString()
         except RebindError as error:
             await _refuse(context, error)
             raise
 
-    return grpc.unary_stream_rpc_method_handler(
-        handle,
-        request_deserializer=method.request.FromString,
-        response_serializer=method.response.SerializeToString,
-    )
+    return grpc.unary_stream_rpc_method_handler(handle)
 
 
-async def _refuse(context: grpc.aio.ServicerContext[Request, Response], error: RebindError) -> None:
-    await context.abort(status_of(error), str(error), ((KIND_KEY, kind_of(error)),))
+def _read(method: Method[Request, Response], content: bytes) -> Request:
+    """Return a request out of its bytes.
+
+    Raises:
+        ConfigError: They are none; gRPC itself would log a traceback of the server's.
+    """
+    try:
+        return method.request.FromString(content)
+    except DecodeError as error:
+        reason = f"the bytes are no {method.request.DESCRIPTOR.name}"
+        raise ConfigError(reason) from error
+
+
+async def _refuse(context: grpc.aio.ServicerContext[bytes, bytes], error: RebindError) -> None:
+    await context.abort(status_of(error), shortened(str(error)), ((KIND_KEY, kind_of(error)),))

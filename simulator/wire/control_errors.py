@@ -28,6 +28,8 @@ from simulator.errors import (
 KIND_KEY: Final = "rebind-error"
 """Key of the trailing metadata under which the kind of an error stands."""
 
+_TEXT_BYTES_MAX: Final = 6_000
+
 _STATUSES: Final[tuple[tuple[type[RebindError], grpc.StatusCode], ...]] = (
     (ObjectNotFoundError, grpc.StatusCode.NOT_FOUND),
     (ObjectConflictError, grpc.StatusCode.FAILED_PRECONDITION),
@@ -46,6 +48,17 @@ def status_of(error: RebindError) -> grpc.StatusCode:
     """Return the status with which a refusal is answered."""
     found = (code for kind, code in _STATUSES if isinstance(error, kind))
     return next(found, grpc.StatusCode.UNKNOWN)
+
+
+def shortened(text: str) -> str:
+    """Return what fits of an error's text into a header of gRPC, where most is written as %XX."""
+    size = 0
+    for at, character in enumerate(text):
+        plain = " " <= character <= "~" and character != "%"
+        size += 1 if plain else 3 * len(character.encode("utf-8", "replace"))
+        if size > _TEXT_BYTES_MAX:
+            return f"{text[:at]} …"
+    return text
 
 
 def kind_of(error: RebindError) -> str:

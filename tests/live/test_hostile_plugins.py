@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -13,7 +12,6 @@ import grpc.aio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typing_extensions import override
 
 from simulator.core.instants import MILLISECOND, Duration
 from simulator.core.pods import Container, ContainerName, Pod, PodUid
@@ -26,6 +24,7 @@ from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol.services import REGISTER
 from tests.live.rubbish import EVIL, PREFERENCE, REGISTRATION, SAYINGS
 from tests.live.worlds import GPU, NODE, WITHIN, a_spec, a_world, done
+from tests.logged import logged_faults
 from tests.wire.plugin import Plugin
 from tests.wire.test_hostile_bytes import FULL_ANSWER, FULL_LIST
 
@@ -38,26 +37,10 @@ A_ROUND: Final = 25
 """Sayings on one node."""
 
 
-class Faults(logging.Handler):
-    """Collects what was logged with a traceback: errors that nobody had expected."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    @override
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep it if it is one."""
-        if record.exc_info:
-            self.found.append(self.format(record))
-
-
 @pytest.fixture
 def faults() -> Iterator[list[str]]:
-    handler = Faults()
-    logging.getLogger().addHandler(handler)
-    yield handler.found
-    logging.getLogger().removeHandler(handler)
+    with logged_faults() as found:
+        yield found
 
 
 class Evil:
