@@ -53,6 +53,8 @@ class RecordBook:
     def __init__(self, identify: Callable[[PodUid], PodIdentity]) -> None:
         self._identify = identify
         self._store = MemoryStore()
+        self._deciding: dict[tuple[NodeName, PodUid], list[DeviceBinding]] = {}
+        self._admitted: dict[PodUid, NodeName] = {}
 
     @property
     def reader(self) -> StoreReader:
@@ -68,6 +70,7 @@ class RecordBook:
     def _transitions(self, node: NodeName, at: Instant, record: Record) -> Iterable[Transition]:
         match record:
             case KubeletStarted(_, boot_id):
+                self._begin(node)
                 yield NodeBooted(node, at, boot_id)
             case ManagerStarted():
                 yield from self._restored(node, at, record)
@@ -77,17 +80,44 @@ class RecordBook:
                 yield ResourceRemoved(node, at, resource)
             case DevicesAllocated(pod, container, resource, devices):
                 binding = DeviceBinding(pod, container, resource, devices, None)
-                yield PodAdmitted(node, at, self._identify(pod), (binding,))
-            case AdmissionDecided(pod, admitted):
-                identity = self._identify(pod)
-                if admitted:
-                    yield PodAdmitted(node, at, identity, ())
-                elif not record.waiting:
-                    yield PodRejected(node, at, identity, record.reason, record.message)
+                yield from self._given(node, at, binding)
+            case AdmissionDecided():
+                yield from self._decided(node, at, record)
             case DevicesReleased(pods):
+                for pod in pods:
+                    self._admitted.pop(pod, None)
                 yield PodsReleased(node, at, pods)
             case _:
                 pass
+
+    def _begin(self, node: NodeName) -> None:
+        """Know that a node's kubelet has started: it decides about all its pods again."""
+        self._admitted = {pod: where for pod, where in self._admitted.items() if where != node}
+        for place in [place for place in self._deciding if place[0] == node]:
+            del self._deciding[place]
+
+    def _given(self, node: NodeName, at: Instant, binding: DeviceBinding) -> Iterable[Transition]:
+        """Take up what a container got: in an admission, or when it was started again (S3.22)."""
+        if binding.pod in self._admitted:
+            yield PodAdmitted(node, at, self._identify(binding.pod), (binding,))
+        else:
+            self._deciding.setdefault((node, binding.pod), []).append(binding)
+
+    def _decided(
+        self, node: NodeName, at: Instant, record: AdmissionDecided
+    ) -> Iterable[Transition]:
+        """Take up what an admission gave; a refused pod may keep some of it (S3.16)."""
+        pod, identity = record.pod, self._identify(record.pod)
+        given = self._deciding.pop((node, pod), [])
+        kept = {(container, resource) for _, container, resource, _ in record.held}
+        if record.admitted:
+            self._admitted[pod] = node
+            yield PodAdmitted(node, at, identity, tuple(given))
+        elif not record.waiting:
+            left = tuple(each for each in given if (each.container, each.resource) in kept)
+            if left:
+                yield PodAdmitted(node, at, identity, left)
+            yield PodRejected(node, at, identity, record.reason, record.message)
 
     def _restored(
         self, node: NodeName, at: Instant, record: ManagerStarted

@@ -71,6 +71,17 @@ def test_records_and_database_agree_about_who_holds_and_held_what() -> None:
         assert [each.device for each in book.reader.devices()] == ["g0", "g1", "g2", "g3"]
 
 
+def test_an_admission_is_one_change_whatever_it_gave() -> None:
+    run = Run(a_spec(pod("a", container("one"), container("two"))))
+    run.do(StartPlugin("gpu"))
+    run.do(CreatePod("a"))
+    changes = book_of(run.simulation).reader.history()
+
+    assert [change.detail for change in changes if change.kind == "PodAdmitted"] == [
+        "one example.com/gpu=g0; two example.com/gpu=g1"
+    ]
+
+
 def test_what_a_kubelet_does_not_find_at_its_start_is_held_no_more() -> None:
     """S4.12: after the file is lost, its devices are free to be given away."""
     run = Run(a_spec(pod("a", container(count=2)), pod("b")))
