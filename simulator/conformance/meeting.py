@@ -31,7 +31,11 @@ def meet(bench: Bench, ledger: Ledger) -> None:
     if late:
         bench.plugin.start()
         if not _is_called(bench):
-            seen = f"it does not register within {bench.deadlines.answer:g}s"
+            what = f" {bench.resource}" if bench.resource else ""
+            seen = f"it does not register{what} within {bench.deadlines.answer:g}s"
+            others = {each.request.resource_name: None for each in bench.kubelet.tap.registrations}
+            if others:
+                seen += f", but {named([printable(other) for other in others])}"
             ledger.failed("register", f"{seen}; {bench.plugin.story()}")
             return
     ledger.passed("register", "it calls Register")

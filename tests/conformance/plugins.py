@@ -118,6 +118,7 @@ def conformance_of(  # noqa: PLR0913 - what the runs differ in
     *options: tuple[str, str],
     arrange: Callable[[PluginInThread, Kubelet], None] = lambda _, __: None,
     deadlines: Deadlines = DEADLINES,
+    resource: str = "",
     break_device: Callable[[], None] | None = None,
     mend_device: Callable[[], None] | None = None,
 ) -> tuple[Finding, ...]:
@@ -136,7 +137,11 @@ def conformance_of(  # noqa: PLR0913 - what the runs differ in
         return LiveSettings(root=root, dial_timeout=Duration(answer // 2), pre_start_timeout=answer)
 
     request = Request(
-        launch=launch, deadlines=deadlines, break_device=break_device, mend_device=mend_device
+        launch=launch,
+        resource=resource,
+        deadlines=deadlines,
+        break_device=break_device,
+        mend_device=mend_device,
     )
     with Rig(spec, live_nodes, thread, settings, begun=False) as rig:
         try:

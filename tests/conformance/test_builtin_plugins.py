@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -24,6 +25,19 @@ PATIENT = replace(DEADLINES, quiet=6.0)
 
 Run = Callable[[], tuple[Finding, ...]]
 Arranged = Callable[[PluginInThread, Kubelet], None]
+
+EXPECTED: Final[dict[str, set[str]]] = {
+    "fake": set(),
+    "files": set(),
+    "no change": {"health-change"},
+    "another resource": {"register"},
+    "busy after restarts": {"allocate-after-restart"},
+    "ends before start 5": {"kubelet-crash"},
+    "ends before start 6": {"slow-kubelet"},
+    "ends before start 7": {"socket-wipe"},
+    **{name: set(mode.fails) for name, mode in MODES.items()},
+}
+"""The checks that fail, by run."""
 
 
 @pytest.fixture
@@ -102,21 +116,12 @@ def test_good_plugins_pass_and_each_fault_fails_exactly_the_checks_of_its_row(
         "no change": lambda: conformance_of(
             thread, "fake", break_device=lambda: None, mend_device=lambda: None
         ),
+        "another resource": lambda: conformance_of(thread, "fake", resource="example.com/other"),
         "busy after restarts": lambda: conformance_of(
             thread, "fake", arrange=at_start(4, PluginInThread.refuse)
         ),
         **{f"ends before start {start}": ending(start) for start in (5, 6, 7)},
         **{mode: faulty(mode) for mode in MODES},
-    }
-    expected: dict[str, set[str]] = {
-        "fake": set(),
-        "files": set(),
-        "no change": {"health-change"},
-        "busy after restarts": {"allocate-after-restart"},
-        "ends before start 5": {"kubelet-crash"},
-        "ends before start 6": {"slow-kubelet"},
-        "ends before start 7": {"socket-wipe"},
-        **{name: set(mode.fails) for name, mode in MODES.items()},
     }
     findings = all_findings(runs)
     failed = {name: names(found, Verdict.FAILED) for name, found in findings.items()}
@@ -128,9 +133,12 @@ def test_good_plugins_pass_and_each_fault_fails_exactly_the_checks_of_its_row(
             if each.verdict is Verdict.FAILED
         ]
         for name in runs
-        if failed[name] != expected[name]
+        if failed[name] != EXPECTED[name]
     }
     assert wrong == {}
+    assert findings["another resource"][0].detail == (
+        "it does not register example.com/other within 3s, but example.com/gpu; fake runs"
+    )
     assert names(findings["fake"], Verdict.NOT_APPLICABLE) == {"health-change"}
     assert names(findings["files"], Verdict.NOT_APPLICABLE) == {"preferred-allocation", "pre-start"}
     assert {name for found in failed.values() for name in found} == set(CATALOG)
