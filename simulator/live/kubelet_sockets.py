@@ -93,7 +93,7 @@ class KubeletSockets:
         self._kubelet = around.tap.on(kubelet)
         self._folder = around.settings.folder(around.node.name)
         self._tasks = Tasks()
-        self._peers: dict[RemotePlugin, None] = {}
+        self._peers: dict[RemotePlugin, ResourceName] = {}
         self._uses = EndpointUses()
         self.registration = RegistrationServer(self._folder.device_plugins, self._register)
         self._pod_resources = PodResourcesServer(
@@ -205,7 +205,7 @@ class KubeletSockets:
             closed=self._closed,
         )
         peer = RemotePlugin(request.endpoint, path, owner)
-        self._peers[peer] = None
+        self._peers[peer] = ResourceName(request.resource_name)
         self._warn_of_shared_endpoint(path, request.resource_name)
         stream = PluginStream(peer, request)
 
@@ -259,4 +259,10 @@ class KubeletSockets:
             self._around.meters.allocate_answered(call.resource, span / SECOND)
 
     def _closed(self, peer: RemotePlugin) -> None:
-        self._peers.pop(peer, None)
+        resource = self._peers.pop(peer, None)
+        if resource is not None and (peer.path, resource) not in self._places():
+            self._uses.remove(peer.path, resource)
+
+    def _places(self) -> set[tuple[Path, ResourceName]]:
+        """Return which sockets are connected, and for which resources."""
+        return {(peer.path, resource) for peer, resource in self._peers.items()}

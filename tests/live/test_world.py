@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import stat
+from functools import partial
 
 import pytest
 
 from simulator.core.instants import MINUTE, Duration
-from simulator.core.records import InvariantViolated, ResourceExpired
+from simulator.core.records import InvariantViolated, PluginDisconnected, ResourceExpired
+from simulator.core.registration import RegisterRequest
 from simulator.engine.actions import CreatePod, RebootNode, RestartKubelet, StartPlugin, StopPlugin
 from simulator.live.world import LiveWorld
 from tests.live.worlds import GPU, NODE, WITHIN, a_spec, a_world, done
+from tests.wire.plugin import Plugin
 
 REFUSED = "UnexpectedAdmissionError"
 
@@ -78,3 +81,30 @@ def test_the_sockets_of_a_node_are_its_owners_alone() -> None:
                 assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o750
 
     asyncio.run(play())
+
+
+def test_a_socket_name_that_is_used_again_is_no_longer_its_last_plugins(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Trap 2 is two plugins at one socket; one after the other is how plugins are restarted."""
+
+    async def play() -> None:
+        async with a_world(a_spec(plugins=())) as world:
+            sockets = world.parts.sockets_of(NODE).present
+            assert sockets is not None
+            path = world.settings.folder(NODE).device_plugins / "one.sock"
+            for number in (1, 2):
+                async with Plugin(path):
+                    resource = f"example.com/{number}"
+                    request = RegisterRequest(resource, version="v1beta1", endpoint="one.sock")
+                    assert await sockets.connect(request, path) == ""
+                assert await world.until(partial(is_disconnected, world, number), WITHIN)
+
+    asyncio.run(play())
+
+    assert not any("two plugins" in each.getMessage() for each in caplog.records)
+
+
+def is_disconnected(world: LiveWorld, times: int) -> bool:
+    records = [each.record for each in world.records]
+    return sum(isinstance(record, PluginDisconnected) for record in records) == times

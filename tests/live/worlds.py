@@ -36,7 +36,7 @@ def a_plugin(name: str = "gpu", count: int = 4) -> PluginSpec:
 
 def a_pod(name: str, count: int = 1) -> PodSpec:
     container = Container(ContainerName("main"), limits=((GPU, count),))
-    return PodSpec(name, Pod(PodUid(""), name, "default", (container,)))
+    return PodSpec(name, Pod(PodUid(""), name, containers=(container,)))
 
 
 def a_spec(**changes: object) -> SimulationSpec:
