@@ -23,7 +23,7 @@ from simulator.live.settings import LiveSettings
 from simulator.live.timeline import LiveTimeline
 from simulator.ports import Store
 
-UNWATCHED: Final = Watching(invariants=False, records_max=10_000, deleted_pods_max=10_000)
+UNWATCHED: Final = Watching(invariants=False, records_max=10_000, deleted_pods_max=1_000)
 
 
 class LiveWorld(World):

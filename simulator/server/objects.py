@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -154,9 +154,9 @@ class Objects:
 
     # Reading
 
-    def select(self, asked: Wanted) -> list[Seen]:
-        """Return the present objects that are asked for."""
-        return [seen for seen in self._all(asked.kind) if asked.takes(seen)]
+    def select(self, asked: Wanted) -> Iterator[Seen]:
+        """Iterate over the present objects that are asked for, each as it is when it is reached."""
+        return (seen for seen in self._all(asked) if asked.takes(seen))
 
     def pod(self, pod: ApiPod) -> Document:
         """Return a pod."""
@@ -170,9 +170,14 @@ class Objects:
         """A built-in plugin was started or stopped."""
         self._node_changed(node)
 
-    def _all(self, kind: str) -> Iterable[Seen]:
+    def _all(self, asked: Wanted) -> Iterable[Seen]:
+        kind = asked.kind
         if kind == "pods":
-            return (self._seen_pod(pod) for pod in self._pods.all())
+            return (
+                self._seen_pod(pod)
+                for pod in self._pods.all()
+                if asked.name in {"", pod.pod.name} and not pod.deleted
+            )
         if kind == "nodes":
             return (self._seen_node(name) for name in self._world.nodes)
         if kind == "events":

@@ -21,8 +21,11 @@ from simulator.server.inputs import Input, PodUnwanted, PodWanted
 from simulator.server.journal import Journal, Kept, KeptPod, KeptWorkload, pod_text
 from simulator.server.manifests import Applied, ObjectKey, Template, content_of, with_grace
 
-IDENTITIES_MAX: Final = 100_000
+IDENTITIES_MAX: Final = 10_000
 """Pods whose names are remembered, gone ones too; the oldest are forgotten first."""
+
+GONE_MAX: Final = 1_000
+"""Pods that have gone of which it is still known what they were made of."""
 
 POD: Final = "pod"
 _NAMES_SHOWN_MAX: Final = 10
@@ -43,9 +46,16 @@ class Pods:
     Args:
         world: Where they live.
         told: Told of what is done with them.
+        gone_max: About how many pods must have gone before it is forgotten what they were made of.
     """
 
-    def __init__(self, world: World, told: Told = lambda _node, _input: None) -> None:
+    def __init__(
+        self,
+        world: World,
+        told: Told = lambda _node, _input: None,
+        *,
+        gone_max: int = GONE_MAX,
+    ) -> None:
         self._world = world
         self._told = told
         world.factory.new_uid = random_uid
@@ -53,6 +63,8 @@ class Pods:
         self._contents: dict[ObjectKey, str] = {}
         self._workloads: dict[ObjectKey, tuple[str, ...]] = {}
         self._manifests: dict[tuple[str, str], Mapping[str, Plain]] = {}
+        self._gone: dict[tuple[str, str], None] = {}
+        self._gone_max = gone_max
         self._identities: dict[PodUid, PodIdentity] = {}
         self._deleted_at: dict[PodUid, Instant] = {}
         self._by_name: dict[tuple[str, str], ApiPod] = {}
@@ -131,9 +143,13 @@ class Pods:
     def forget(self, pod: ApiPod) -> None:
         """Let go of a pod that is gone, once everyone was told."""
         self._deleted_at.pop(pod.uid, None)
+        self._forget_manifests(pod)
 
     def identify(self, uid: PodUid) -> PodIdentity:
         """Return namespace and name of a pod, of one that is gone too."""
+        pod = self._world.api.pod(uid)
+        if pod is not None:
+            return PodIdentity(uid, pod.pod.namespace, pod.pod.name)
         return self._identities.get(uid, PodIdentity(uid))
 
     # Writing
@@ -311,6 +327,18 @@ class Pods:
         elif pod.spec.controller is not Controller.NONE and not self._is_wanted(pod):
             grace = pod.spec.termination_grace
             self.unmake(uid, force=True, grace=grace, replaced=False)
+
+    def _forget_manifests(self, gone: ApiPod) -> None:
+        """Forget now and then what nobody is made of any more."""
+        self._gone[gone.pod.namespace, gone.spec.name] = None
+        if len(self._gone) <= self._gone_max:
+            return
+        used = {(pod.pod.namespace, pod.spec.name) for pod in self.all()}
+        used |= {(key.namespace, name) for key, names in self._workloads.items() for name in names}
+        for name in self._gone:
+            if name not in used:
+                self._manifests.pop(name, None)
+        self._gone.clear()
 
     def _note(self, pod: ApiPod) -> None:
         """Write to the journal what has become of a pod."""

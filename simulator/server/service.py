@@ -27,7 +27,7 @@ from simulator.reports.documents import Json
 from simulator.server.descriptions import describe_node, describe_pod
 from simulator.server.inputs import Input, KubeletRestartWanted, RebootWanted
 from simulator.server.manifests import WORKLOADS, ObjectKey, read_objects
-from simulator.server.objects import Objects, Seen, wanted
+from simulator.server.objects import Objects, wanted
 from simulator.server.pods import POD, Pods, known
 from simulator.server.reading import answer
 from simulator.server.record_book import RecordBook
@@ -40,6 +40,8 @@ _LOOK_S: Final = 0.01
 Enter = Callable[[Callable[[], None]], None]
 
 BOOKMARK: Final = "BOOKMARK"
+_AT_A_TIME: Final = 50
+"""Objects that are written out in one turn of the loop."""
 _DOWN_MAX: Final = Duration(24 * HOUR)
 
 
@@ -120,7 +122,7 @@ class Service:
 
     async def apply(self, request: control.ApplyRequest) -> control.ApplyResponse:
         """Create the objects of a manifest, all or none."""
-        objects = read_objects(request.manifest, request.name)
+        objects = await asyncio.to_thread(read_objects, request.manifest, request.name)
         before = {pod.uid for pod in self._world.api.pods()}
         outcomes = await self._entered(lambda: self.pods.apply(objects))
         if request.wait:
@@ -138,8 +140,19 @@ class Service:
         Raises:
             ObjectNotFoundError: One was named that is not there.
         """
-        seen = self._selected(request)
-        return control.GetResponse(objects=[_json(each.document) for each in seen])
+        asked = wanted(
+            request.kind, request.name, request.namespace, request.node, request.selector
+        )
+        objects: list[bytes] = []
+        for number, seen in enumerate(self.objects.select(asked)):
+            if number % _AT_A_TIME == _AT_A_TIME - 1:
+                await asyncio.sleep(0)  # Let others on the loop have their turn.
+            objects.append(_json(seen.document))
+        if not objects and asked.name:
+            names = [each.name for each in self.objects.select(wanted(asked.kind, "", "", "", ""))]
+            message = f'{asked.kind} "{asked.name}" not found; {known(names)}'
+            raise ObjectNotFoundError(message)
+        return control.GetResponse(objects=objects)
 
     async def watch(self, request: control.GetRequest) -> AsyncIterator[control.WatchEvent]:
         """Yield the present objects of a kind, a bookmark, and every change after it."""
@@ -149,7 +162,7 @@ class Service:
         feed = self.objects.feed
         subscription = feed.subscribe(asked.takes)
         try:
-            for seen in self.objects.select(asked):
+            for seen in list(self.objects.select(asked)):
                 yield control.WatchEvent(type="ADDED", object=_json(seen.document))
             yield control.WatchEvent(type=BOOKMARK)
             async for seen in subscription.items():
@@ -265,17 +278,6 @@ class Service:
         return control.StopPluginResponse()
 
     # Inside
-
-    def _selected(self, request: control.GetRequest) -> list[Seen]:
-        asked = wanted(
-            request.kind, request.name, request.namespace, request.node, request.selector
-        )
-        seen = self.objects.select(asked)
-        if not seen and asked.name:
-            names = [each.name for each in self.objects.select(wanted(asked.kind, "", "", "", ""))]
-            message = f'{asked.kind} "{asked.name}" not found; {known(names)}'
-            raise ObjectNotFoundError(message)
-        return seen
 
     def _node(self, name: str) -> Node:
         node = self._world.nodes.get(NodeName(name))

@@ -44,7 +44,7 @@ SEED_NAME: Final = "seed"
 """What the machines' boot ids follow from, in the root directory."""
 RECORDS_MAX: Final = 10_000
 """Records that are kept in memory; watchers and recordings get all."""
-DELETED_PODS_MAX: Final = 10_000
+DELETED_PODS_MAX: Final = 1_000
 """Deleted pods of which it is still known what they were."""
 _START: Final = Duration(60 * SECOND)
 _GRACE_S: Final = 0.5
