@@ -75,6 +75,20 @@ class RegistrationRefused(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class ListTooLarge(Record):
+    """A ListAndWatch message was larger than may be received, which ended the stream (S1.21).
+
+    `devices` are in it (0: not counted), `size` bytes; the first `fitting` would be `limit` bytes.
+    """
+
+    resource: ResourceName
+    devices: int
+    size: int
+    limit: int
+    fitting: int
+
+
+@dataclass(frozen=True, slots=True)
 class PluginDisconnected(Record):
     """A resource's stream ended; its devices are unhealthy from now on (S2.6)."""
 

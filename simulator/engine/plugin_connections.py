@@ -85,6 +85,8 @@ class PluginConnections:
 
     def end_stream(self, stream: PluginStream) -> None:
         """A stream has ended; from 1.25 to 1.36 the newest plugin of that name is cut (S1.22)."""
+        if stream.too_large is not None:
+            self._emit(stream.too_large)
         resource = stream.resource
         current = self._clients.get(resource)
         own = self._behavior.disconnect_match is DisconnectMatch.OWN_ENDPOINT

@@ -16,7 +16,7 @@ from simulator.core.devices import Device
 from simulator.core.endpoints import PluginOptions
 from simulator.core.instants import Duration
 from simulator.core.pods import PodUid
-from simulator.core.records import Record
+from simulator.core.records import ListTooLarge, Record
 from simulator.core.registration import RegisterRequest
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName, Transition
@@ -186,9 +186,10 @@ class PluginStream:
         is_open: Whether the kubelet still reads the stream.
         resource: The resource that was registered.
         listed: Whether the kubelet has folded in a message of it.
+        too_large: The message that could not be received, if that ended the stream.
     """
 
-    __slots__ = ("is_open", "listed", "plugin", "request", "resource")
+    __slots__ = ("is_open", "listed", "plugin", "request", "resource", "too_large")
 
     def __init__(self, plugin: PluginPeer, request: RegisterRequest) -> None:
         self.plugin = plugin
@@ -196,6 +197,7 @@ class PluginStream:
         self.resource = ResourceName(request.resource_name)
         self.is_open = True
         self.listed = False
+        self.too_large: ListTooLarge | None = None
 
     def cut(self, error: str) -> None:
         """Close the connection from the kubelet's side; the plugin is not told (S1.22)."""

@@ -16,7 +16,7 @@ from typing import Final
 from simulator.core.behavior import Behavior
 from simulator.core.calls import AllocateCall, PluginCall
 from simulator.core.instants import HOUR, SECOND, Duration
-from simulator.core.records import RegistrationRefused
+from simulator.core.records import ListTooLarge, RegistrationRefused
 from simulator.core.registration import RegisterRequest
 from simulator.core.resources import ResourceName
 from simulator.engine.node import Node
@@ -244,14 +244,8 @@ class KubeletSockets:
             self._around.refused(stream.request.endpoint)
         if end.oversize is not None:
             found = end.oversize
-            _LOG.error(
-                "a list of %d devices of %s is too large: %d bytes, of which %d can be received; "
-                "%d devices would fit",
-                found.devices,
-                stream.resource,
-                found.size,
-                found.limit,
-                found.fitting,
+            stream.too_large = ListTooLarge(
+                stream.resource, found.devices, found.size, found.limit, found.fitting
             )
 
     def _answered(self, call: PluginCall, span: Duration) -> None:

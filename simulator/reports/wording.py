@@ -84,6 +84,14 @@ def _registration_refused(record: records.RegistrationRefused, names: Names) -> 
 
 
 @words.register
+def _list_too_large(record: records.ListTooLarge, names: Names) -> str:
+    del names
+    devices = counted(record.devices, "device") if record.devices else "many devices"
+    sizes = f"{record.size} bytes, {record.limit} can be received"
+    return f"{record.resource} {devices}, {sizes}, {record.fitting} would fit"
+
+
+@words.register
 def _plugin_disconnected(record: records.PluginDisconnected, names: Names) -> str:
     del names
     return record.resource

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from pydantic.alias_generators import to_snake
 
 from simulator.core.devices import Device
-from simulator.core.records import Record
+from simulator.core.records import ListTooLarge, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,10 @@ class PluginListed(Record):
 
 @dataclass(frozen=True, slots=True)
 class PluginLeft(Record):
-    """A ListAndWatch stream has ended."""
+    """A ListAndWatch stream has ended, perhaps by a list that was too large."""
 
     stream: int
+    too_large: ListTooLarge | None = None
 
 
 @dataclass(frozen=True, slots=True)

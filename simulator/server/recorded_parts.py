@@ -142,7 +142,7 @@ class _RecordedKubelet:
 
     def end_stream(self, stream: PluginStream) -> None:
         """Notice that a stream has ended."""
-        self._seat.tell(PluginLeft(self._streams[stream]))
+        self._seat.tell(PluginLeft(self._streams[stream], stream.too_large))
         self._inner.end_stream(stream)
 
     def deregister(self, resource: ResourceName) -> None:

@@ -89,8 +89,9 @@ class ReplayedSockets:
             case PluginListed(stream, devices):
                 owner, found = self._stream(stream)
                 owner.receive_devices(found, devices)
-            case PluginLeft(stream):
+            case PluginLeft(stream, too_large):
                 owner, found = self._stream(stream)
+                found.too_large = too_large
                 owner.end_stream(found)
             case ResourceDeregistered(number, resource):
                 self._kubelet(number).deregister(ResourceName(resource))

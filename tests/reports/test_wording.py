@@ -28,6 +28,14 @@ SENTENCES: list[tuple[Record, str]] = [
     ),
     (records.PluginRegistered(GPU), "example.com/gpu"),
     (records.RegistrationRefused("gpu", "invalid"), "gpu: invalid"),
+    (
+        records.ListTooLarge(GPU, 60_000, 4_680_000, 4_194_304, 53_773),
+        "example.com/gpu 60000 devices, 4680000 bytes, 4194304 can be received, 53773 would fit",
+    ),
+    (
+        records.ListTooLarge(GPU, 0, 90_000_000, 4_194_304, 0),
+        "example.com/gpu many devices, 90000000 bytes, 4194304 can be received, 0 would fit",
+    ),
     (records.PluginDisconnected(GPU), "example.com/gpu"),
     (
         records.DevicesListed(GPU, (Device(G0), Device(G1, "Unhealthy"))),
