@@ -1,0 +1,90 @@
+"""Plugins on sockets of their own beside a live node, in the hands of a test."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from plugins.registering import register
+from simulator.core.endpoints import PluginOptions
+from simulator.core.instants import MILLISECOND, SECOND, Duration
+from simulator.core.records import Record
+from simulator.live.world import LiveWorld
+from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
+from tests.live.worlds import GPU, NODE, WITHIN
+from tests.wire.plugin import Plugin
+
+LOOK: Final = Duration(20 * MILLISECOND)
+
+
+class Beside:
+    """A plugin and the node that it serves.
+
+    Attributes:
+        plugin: Its server, which answers as it is told.
+    """
+
+    def __init__(self, world: LiveWorld, endpoint: str) -> None:
+        folder = world.settings.folder(NODE)
+        self.plugin = Plugin(folder.device_plugins / endpoint)
+        self.plugin.allocated = device_plugin.AllocateResponse(
+            container_responses=[device_plugin.ContainerAllocateResponse(envs={"A": "b"})]
+        )
+        self._world = world
+        self._endpoint = endpoint
+        self._kubelet = folder.registration_socket
+
+    async def register(
+        self,
+        resource: str = GPU,
+        *,
+        version: str = "v1beta1",
+        wants: PluginOptions | None = None,
+        endpoint: str | None = None,
+    ) -> str:
+        """Call Register; returns the error's text, empty when it was accepted."""
+        return await register(
+            self._kubelet,
+            endpoint=self._endpoint if endpoint is None else endpoint,
+            resources=(resource,),
+            version=version,
+            wants=wants or PluginOptions(),
+            within=Duration(20 * SECOND),
+        )
+
+    async def lists(self, *ids: str, total: int | None = None, health: str = "Healthy") -> None:
+        """Send a list, and wait until the node has so many devices of the resource."""
+        self.plugin.send(*ids, health=health)
+        await until(self._world, lambda: capacity(self._world) == (total or len(ids)))
+
+
+@asynccontextmanager
+async def beside(world: LiveWorld, endpoint: str = "p.sock") -> AsyncIterator[Beside]:
+    """Serve a plugin's socket; it has not registered yet."""
+    found = Beside(world, endpoint)
+    async with found.plugin:
+        yield found
+
+
+async def until(world: LiveWorld, condition: Callable[[], bool]) -> None:
+    """Wait until something is true of a world, or of a plugin beside it."""
+    end = time.monotonic() + WITHIN / SECOND
+    while not await world.until(condition, LOOK):
+        assert time.monotonic() < end
+
+
+def capacity(world: LiveWorld, resource: str = GPU) -> int | None:
+    """Return how many devices of a resource the node has; None when it does not know it."""
+    return {str(name): count for name, count in world.node(NODE).capacity}.get(resource)
+
+
+def allocatable(world: LiveWorld, resource: str = GPU) -> int | None:
+    """Return how many of them can be given to pods."""
+    return {str(name): count for name, count in world.node(NODE).allocatable}.get(resource)
+
+
+def records_of(world: LiveWorld, kind: type[Record]) -> list[Record]:
+    """Return the records of one type."""
+    return [each.record for each in world.records if isinstance(each.record, kind)]
