@@ -28,6 +28,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, exists, func, select
 
+from simulator.core.pods import PodUid
 from store import tables as t
 from store.database import Writer
 
@@ -72,6 +73,9 @@ class Retention:
         writer: The connection that writes; steps run between its transactions.
         changes_max: How many changes are kept.
         clock: Seconds, for the length of a step.
+
+    Attributes:
+        gone: Key of the node, and uid, of each pod that the last step dropped.
     """
 
     def __init__(
@@ -82,6 +86,7 @@ class Retention:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.effort = Effort()
+        self.gone: list[tuple[int, PodUid]] = []
         self.step_changes = STEP_CHANGES
         self._writer = writer
         self._changes_max = changes_max
@@ -100,12 +105,14 @@ class Retention:
         """
         self.effort.steps += 1
         began = self._clock()
+        self.gone = []
         try:
             self._writer.begin()
             dropped, more = self._drop(self._writer.connection)
             self._writer.commit()
         except self._writer.errors:
             self._writer.roll_back()
+            self.gone = []
             self.effort.failures += 1
             self._adapt(self._clock() - began, failed=True)
             return True
@@ -145,6 +152,8 @@ class Retention:
                 self._due_at = (segments or newest or 0) + self._changes_max
             return 0, more
         upper = min(oldest + self.step_changes, horizon)
+        pods = select(t.pod.c.node_id, t.pod.c.uid).where(t.pod.c.ended_revision < upper)
+        self.gone = [(node, uid) for node, uid in connection.execute(pods)]
         self._delete_before(connection, upper)
         return upper - oldest, True
 

@@ -204,6 +204,7 @@ class SqlStore:
         if self._plan is not None and self.retention.is_due(self._plan.keys.revision):
             devices = self.retention.effort.devices
             self.retention.step()
+            self._plan.forget_pods(self.retention.gone)
             if self.retention.effort.devices != devices:
                 self._plan = None
 

@@ -84,6 +84,13 @@ class Plan:
         self.contested = set()
         self._revisions.clear()
 
+    def forget_pods(self, gone: Iterable[tuple[int, PodUid]]) -> None:
+        """Forget the keys of pods whose rows were dropped, by their nodes' keys and their uids."""
+        nodes = {node.id: node for node in self.nodes.values()}
+        for key, uid in gone:
+            if key in nodes:
+                nodes[key].ended.pop(uid, None)
+
     def among_others(self, node: NodeEntry) -> None:
         """Plan for a node what may be written together with what other pods of it do."""
         if node.alone == self._part:

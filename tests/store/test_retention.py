@@ -104,6 +104,14 @@ def test_the_history_is_bounded_without_anybody_asking(store: SqlStore) -> None:
     assert _rows(store, "history_segment") <= 5
 
 
+def test_the_writers_memory_of_ended_pods_is_bounded_with_their_rows(store: SqlStore) -> None:
+    _churn(store, 200)
+    plan = store._plan  # noqa: SLF001 - nothing else shows what the writer remembers
+
+    assert plan is not None
+    assert len(plan.nodes[NODE].ended) == _rows(store, "pod") <= 21
+
+
 def test_what_is_held_now_is_kept_however_old(store: SqlStore) -> None:
     store.apply([imported(*[admits_one("old", "kept").bindings[0]])])
     _churn(store, 100)
