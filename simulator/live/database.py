@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Final
@@ -14,7 +15,7 @@ from simulator.engine.ports import StoreAnswer
 from simulator.engine.timeline import Process
 from simulator.errors import StoreError
 from simulator.live.tasks import Tasks
-from simulator.live.timeline import LiveTimeline
+from simulator.live.timeline import TURN_S, LiveTimeline
 from simulator.ports import Outcome, Store
 from simulator.store_calls import committed, loaded
 from store.committer import Answer, Committer
@@ -51,6 +52,8 @@ class LiveDatabase:
         self._store = store
         self._commits = 0
         self._tasks = Tasks()
+        self._answers: deque[Callable[[], None]] = deque()
+        self._is_entering = False
         self._loop = asyncio.get_running_loop()
         self._committer = Committer(
             store, commit_batch=commit_batch, committed=committed, deliver=self._deliver
@@ -132,8 +135,20 @@ class LiveDatabase:
             self._loop.call_soon_threadsafe(self._enter, answers)
 
     def _enter(self, answers: list[Callable[[], None]]) -> None:
-        for answer in answers:
-            self._timeline.enter(answer)
+        """Let answers enter in order, those of a long commit in several turns of the loop."""
+        self._answers.extend(answers)
+        if not self._is_entering:
+            self._enter_some()
+
+    def _enter_some(self) -> None:
+        end = self._loop.time() + TURN_S
+        try:
+            while self._answers and self._loop.time() < end:
+                self._timeline.enter(self._answers.popleft())
+        finally:
+            self._is_entering = bool(self._answers)
+            if self._is_entering:
+                self._loop.call_soon(self._enter_some)
 
 
 def _told(answer: Answer) -> StoreReply:

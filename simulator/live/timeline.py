@@ -17,8 +17,9 @@ from typing_extensions import override
 from simulator.core.instants import MILLISECOND, SECOND, Duration, Instant, after
 from simulator.engine.timeline import Priority, Timeline
 
-EVENTS_AT_ONCE: Final = 256
-"""After so many events the loop gets a turn, so that a storm on one node leaves sockets served."""
+TURN_S: Final = 0.01
+"""After so many real seconds the loop gets a turn, so that a storm on one node leaves sockets
+served. Within one event nothing else happens, however long it takes."""
 LOOK: Final = Duration(4 * MILLISECOND)
 """Real time between two looks whether something real is under way."""
 QUIET_LOOKS: Final = 6
@@ -228,7 +229,8 @@ class LiveTimeline(Timeline):
         clock = self._clock()
         self._is_acting = True
         try:
-            for _ in range(EVENTS_AT_ONCE):
+            end = self._loop.time() + TURN_S
+            while self._loop.time() < end:
                 due = self.next_at()
                 if due is not None and self._may_skip_to(due):
                     clock = self._origin = max(clock, due)
