@@ -83,6 +83,7 @@ class Service:
         )
         self._tape = tape
         self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
+        self._look_is_planned = False
         self._start_failures: dict[NodeName, str] = {}
         self._actions = 0
         for stamped in world.records:
@@ -320,7 +321,7 @@ class Service:
         return await done
 
     async def _until(self, is_so: Callable[[], bool]) -> None:
-        """Wait for the world; what is so is looked at after each record."""
+        """Wait for the world; what is so is looked at after records."""
         if not is_so():
             waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             entry = (is_so, waiting)
@@ -335,9 +336,16 @@ class Service:
             self._book.note(stamped)
         if isinstance(stamped.record, KubeletStartFailed):
             self._start_failures[stamped.node] = stamped.record.message
+        if self._waiting and not self._look_is_planned:
+            self._look_is_planned = True
+            asyncio.get_running_loop().call_soon(self._look)
+
+    def _look(self) -> None:
+        """See what has become so: once for all records of a turn of the loop."""
+        self._look_is_planned = False
         for is_so, waiting in self._waiting:
-            if not waiting.done():
-                asyncio.get_running_loop().call_soon(_look, is_so, waiting)
+            if not waiting.done() and is_so():
+                waiting.set_result(None)
 
 
 def _key(named: control.ObjectName) -> ObjectKey:
@@ -353,11 +361,6 @@ def _key(named: control.ObjectName) -> ObjectKey:
         return ObjectKey(WORKLOADS[named.kind], namespace, named.name)
     reason = f'"{named.kind[:40]}" cannot be deleted; pod, deployment, replicaset and job can'
     raise ConfigError(reason)
-
-
-def _look(is_so: Callable[[], bool], waiting: asyncio.Future[None]) -> None:
-    if not waiting.done() and is_so():
-        waiting.set_result(None)
 
 
 def _json(document: Mapping[str, Json]) -> bytes:
