@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, TypeVar
 
 from plugins.registering import register
 from simulator.core.endpoints import PluginOptions
@@ -13,9 +14,10 @@ from simulator.core.instants import MILLISECOND, SECOND, Duration
 from simulator.core.records import Record
 from simulator.live.world import LiveWorld
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
-from tests.live.worlds import GPU, NODE, WITHIN
+from tests.live.worlds import GPU, NODE, WITHIN, a_pod, a_spec, a_world
 from tests.wire.plugin import Plugin
 
+Kind = TypeVar("Kind", bound=Record)
 LOOK: Final = Duration(20 * MILLISECOND)
 
 
@@ -85,6 +87,24 @@ def allocatable(world: LiveWorld, resource: str = GPU) -> int | None:
     return {str(name): count for name, count in world.node(NODE).allocatable}.get(resource)
 
 
-def records_of(world: LiveWorld, kind: type[Record]) -> list[Record]:
+def records_of(world: LiveWorld, kind: type[Kind]) -> list[Kind]:
     """Return the records of one type."""
     return [each.record for each in world.records if isinstance(each.record, kind)]
+
+
+def on_a_node(
+    test: Callable[[LiveWorld], Awaitable[None]], version: str = "1.36.2", **settings: object
+) -> None:
+    """Run a test on one node without plugins of its own."""
+
+    async def play() -> None:
+        spec = a_spec(
+            plugins=(),
+            pods=(a_pod("a"), a_pod("b")),
+            kubelet_version=version,
+            persistence="checkpoint",
+        )
+        async with a_world(spec, **settings) as world:
+            await test(world)
+
+    asyncio.run(play())

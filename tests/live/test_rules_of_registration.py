@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import grpc
 import grpc.aio
@@ -16,24 +16,19 @@ from simulator.core.records import KubeletStarted, KubeletStartFailed, Registrat
 from simulator.engine.actions import CreatePod, RestartKubelet
 from simulator.live.world import LiveWorld
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
-from tests.live.real_plugins import allocatable, beside, capacity, records_of, until
-from tests.live.worlds import NODE, a_spec, a_world, done
+from simulator.wire.pod_resources_client import list_pods
+from tests.live.real_plugins import (
+    allocatable,
+    beside,
+    capacity,
+    on_a_node,
+    records_of,
+    until,
+)
+from tests.live.worlds import NODE, done
 
 UNKNOWN = "rpc error: code = Unknown desc = "
 SOON = Duration(300 * MILLISECOND)
-
-
-def on_a_node(
-    test: Callable[[LiveWorld], Awaitable[None]], version: str = "1.36.2", **settings: object
-) -> None:
-    """Run a test on one node without plugins of its own."""
-
-    async def play() -> None:
-        spec = a_spec(plugins=(), kubelet_version=version, persistence="checkpoint")
-        async with a_world(spec, **settings) as world:
-            await test(world)
-
-    asyncio.run(play())
 
 
 class Stranger(grpc.GenericRpcHandler):
@@ -244,5 +239,28 @@ def test_one_that_registers_anew_has_no_stop_time() -> None:
             assert allocatable(world) == 0
             await plugin.lists("d0")
             assert (capacity(world), allocatable(world)) == (1, 1)
+
+    on_a_node(test)
+
+
+def test_a_metric_has_no_series_before_it_was_used() -> None:
+    """S11.1, S1.12, S8.3, S8.12: a Register call counts before anything of it is looked at."""
+
+    async def test(world: LiveWorld) -> None:
+        def lines(start: str) -> list[str]:
+            page = world.metering.pages.everything().decode()
+            return [line for line in page.splitlines() if line.startswith(start)]
+
+        registrations, requests = "kubelet_device_plugin", "kubelet_pod_resources_endpoint"
+        assert lines(registrations) == lines(requests) == []
+        async with beside(world) as plugin:
+            assert await plugin.register("gpu", version="v2") != ""
+            await list_pods(world.settings.folder(NODE).pod_resources_socket)
+        name = f"{registrations}_registration_total"
+        assert lines(registrations) == [f'{name}{{resource_name="gpu"}} 1.0']
+        assert lines(requests) == [
+            f'{requests}_{name}{{server_api_version="v1"}} 1.0'
+            for name in ("requests_total", "requests_list")
+        ]
 
     on_a_node(test)
