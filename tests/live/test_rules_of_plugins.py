@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from simulator.core.instants import MINUTE, SECOND, Duration
@@ -210,13 +212,17 @@ def test_a_plugin_that_hangs_blocks_admissions_and_nothing_else() -> None:
             await until(world, lambda: capacity(world, NIC) == 1)
             plugin.plugin.hangs = True
             for name in ("a", "b"):
-                world.enter(lambda: world.perform(CreatePod(name, NODE), name))  # noqa: B023
+                world.enter(partial(world.perform, CreatePod(name, NODE), name))
             await until(world, lambda: len(plugin.plugin.calls) == 3)
             other.plugin.send("n0", "n1")
             await until(world, lambda: allocatable(world, NIC) == 2)
             socket = world.settings.folder(NODE).pod_resources_socket
             assert [pod.name for pod in await list_pods(socket)] == ["a"]
-            assert [world.pod(name).phase for name in "ab"] == ["Pending"] * 2  # type: ignore[union-attr]
+            pods = {name: pod for name in "ab" if (pod := world.pod(name)) is not None}
+            assert {name: pod.phase for name, pod in pods.items()} == {
+                "a": "Pending",
+                "b": "Pending",
+            }
             plugin.plugin.lists.put_nowait(None)  # Its stream ends, and its calls with it.
             await until(world, lambda: world.completed_at("b") is not None)
 
