@@ -11,6 +11,7 @@ manager holds at its start is what counts: whatever else was held before is rele
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from simulator.core.devices import NO_NUMA_NODE
 from simulator.core.instants import Instant
@@ -40,7 +41,10 @@ from simulator.core.transitions import (
     Transition,
 )
 from simulator.ports import StoreReader
-from store.memory.store import MemoryStore
+from store.sql_store import SqlStore
+
+HISTORY_MAX: Final = 20_000
+"""Changes of the history that are kept, and up to a segment more (`store.retention`)."""
 
 
 class RecordBook:
@@ -48,11 +52,14 @@ class RecordBook:
 
     Args:
         identify: Returns a pod's namespace and name, where they are known.
+        history_max: How much of the history is kept in memory.
     """
 
-    def __init__(self, identify: Callable[[PodUid], PodIdentity]) -> None:
+    def __init__(
+        self, identify: Callable[[PodUid], PodIdentity], *, history_max: int = HISTORY_MAX
+    ) -> None:
         self._identify = identify
-        self._store = MemoryStore()
+        self._store = SqlStore("sqlite://", history_max=history_max)
         self._deciding: dict[tuple[NodeName, PodUid], list[DeviceBinding]] = {}
         self._admitted: dict[PodUid, NodeName] = {}
 
@@ -60,6 +67,10 @@ class RecordBook:
     def reader(self) -> StoreReader:
         """What can be asked."""
         return self._store
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._store.close()
 
     def note(self, stamped: Stamped) -> None:
         """Take up what a record says."""

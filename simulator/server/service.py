@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Final, TypeVar
 
@@ -22,8 +23,10 @@ from simulator.engine.api import ApiPod
 from simulator.engine.node import Node
 from simulator.engine.world import World
 from simulator.errors import ConfigError, ObjectNotFoundError, RebindError, ServerError
+from simulator.ports import StoreReader
 from simulator.protocol import rebind_control_pb2 as control
 from simulator.reports.documents import Json
+from simulator.server.awaited import Awaited
 from simulator.server.descriptions import describe_node, describe_pod
 from simulator.server.inputs import Input, KubeletRestartWanted, RebootWanted
 from simulator.server.manifests import WORKLOADS, ObjectKey, read_objects
@@ -38,6 +41,7 @@ T = TypeVar("T")
 _LOOKS: Final = 100
 _LOOK_S: Final = 0.01
 Enter = Callable[[Callable[[], None]], None]
+Reader = Callable[[], AbstractContextManager[StoreReader]]
 
 BOOKMARK: Final = "BOOKMARK"
 _AT_A_TIME: Final = 50
@@ -77,13 +81,17 @@ class Service:
         self._served = served
         self._plugins = plugins
         self.pods = Pods(world, tape.told)
-        self._book = RecordBook(self.pods.identify)
+        self._book: RecordBook | None = None
+        if served.reader is None:
+            self._book = book = RecordBook(self.pods.identify)
+            self._reader: Reader = lambda: nullcontext(book.reader)
+        else:
+            self._reader = served.reader
         self.objects = Objects(
             world, self.pods, persistence=served.persistence, built_in=plugins.of_node
         )
         self._tape = tape
-        self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
-        self._look_is_planned = False
+        self._awaited = Awaited()
         self._start_failures: dict[NodeName, str] = {}
         self._actions = 0
         for stamped in world.records:
@@ -94,6 +102,11 @@ class Service:
         """End all watches."""
         self.objects.feed.close()
         self._tape.lines.close()
+
+    def forget(self) -> None:
+        """Let go of what is remembered of the records; nothing happens any more."""
+        if self._book is not None:
+            self._book.close()
 
     # Requests
 
@@ -128,7 +141,7 @@ class Service:
         outcomes = await self._entered(lambda: self.pods.apply(objects))
         if request.wait:
             new = [pod for pod in self._world.api.pods() if pod.uid not in before]
-            await self._until(lambda: all(pod.is_decided for pod in new))
+            await self._awaited.until(lambda: all(pod.is_decided for pod in new))
         return control.ApplyResponse(
             objects=[
                 control.AppliedObject(name=str(key), outcome=outcome) for key, outcome in outcomes
@@ -210,14 +223,12 @@ class Service:
 
         pods = await self._entered(act)
         if request.wait:
-            await self._until(lambda: all(pod.deleted for pod in pods))
+            await self._awaited.until(lambda: all(pod.deleted for pod in pods))
         return control.DeleteResponse(names=[str(key) for key in keys])
 
     async def read(self, request: control.ReadRequest) -> control.ReadResponse:
         """Answer what is asked of a store."""
-        reader = self._served.reader
-        if reader is None:
-            return control.ReadResponse(answer=answer(self._book.reader, request))
+        reader = self._reader
 
         def ask() -> bytes:
             with reader() as store:
@@ -297,7 +308,7 @@ class Service:
             self._world.perform(action, name)
 
         await self._entered(perform)
-        await self._until(lambda: self._world.completed_at(name) is not None)
+        await self._awaited.until(lambda: self._world.completed_at(name) is not None)
         await _shown(node)
         if failure := self._start_failures.get(node.name):
             message = f"the kubelet of {node.name} did not start: {failure}"
@@ -320,32 +331,12 @@ class Service:
         self._enter(act)
         return await done
 
-    async def _until(self, is_so: Callable[[], bool]) -> None:
-        """Wait for the world; what is so is looked at after records."""
-        if not is_so():
-            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            entry = (is_so, waiting)
-            self._waiting.append(entry)
-            try:
-                await waiting
-            finally:
-                self._waiting.remove(entry)
-
     def _recorded(self, stamped: Stamped) -> None:
-        if self._served.reader is None:
+        if self._book is not None:
             self._book.note(stamped)
         if isinstance(stamped.record, KubeletStartFailed):
             self._start_failures[stamped.node] = stamped.record.message
-        if self._waiting and not self._look_is_planned:
-            self._look_is_planned = True
-            asyncio.get_running_loop().call_soon(self._look)
-
-    def _look(self) -> None:
-        """See what has become so: once for all records of a turn of the loop."""
-        self._look_is_planned = False
-        for is_so, waiting in self._waiting:
-            if not waiting.done() and is_so():
-                waiting.set_result(None)
+        self._awaited.look_soon()
 
 
 def _key(named: control.ObjectName) -> ObjectKey:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -138,12 +138,14 @@ class Server:
         tape = Tape(None if serving.record is None else Recorder(serving.record))
         self._ending.callback(tape.close)
         world = self._world(kept.begin(serving.run), tape)
+        at_last = self._ending.enter_context(ExitStack())
         self._ending.push_async_callback(world.close)
         self._ending.callback(world.enter, partial(_stop_kubelets, world, tape))
         plugins = BuiltInPlugins(world, serving.settings)
         self._ending.push_async_callback(plugins.close)
         await self._serve_pages(world)
         service = Service(world, self._served(), plugins, tape, world.enter)
+        at_last.callback(service.forget)
         journal.failed = self._failure.set_result
         service.pods.keep(journal, kept)
         world.watch_records(tape.recorded)

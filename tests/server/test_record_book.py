@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import weakref
+
+import pytest
+
 from simulator.assembly import simulated
+from simulator.core.devices import NO_NUMA_NODE, DeviceId
 from simulator.core.instants import Instant
-from simulator.core.pods import PodUid
+from simulator.core.pods import ContainerName, PodUid
+from simulator.core.records import AdmissionDecided, DevicesAllocated, DevicesReleased, Stamped
 from simulator.core.transitions import NodeName, PodIdentity
 from simulator.engine.actions import (
     Action,
@@ -19,7 +25,8 @@ from simulator.engine.actions import (
 from simulator.engine.simulation import Simulation
 from simulator.ports import StoreReader
 from simulator.server.record_book import RecordBook
-from tests.engine.runs import NODE, Run, a_spec, container, pod, seconds
+from store.planning import plan
+from tests.engine.runs import GPU, NODE, Run, a_spec, container, pod, seconds
 
 
 def book_of(simulation: Simulation) -> RecordBook:
@@ -33,6 +40,7 @@ def book_of(simulation: Simulation) -> RecordBook:
     book = RecordBook(identify)
     for stamped in simulation.records:
         book.note(stamped)
+    weakref.finalize(simulation, book.close)
     return book
 
 
@@ -93,6 +101,27 @@ def test_what_a_kubelet_does_not_find_at_its_start_is_held_no_more() -> None:
 
     assert [device for device, _, _ in before] == ["g0", "g1"]
     assert held(book_of(run.simulation).reader) == []
+
+
+def test_what_is_kept_of_the_records_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server under `checkpoint` keeps its history in memory."""
+    monkeypatch.setattr(plan, "SEGMENT_CHANGES_MAX", 10)
+    book = RecordBook(PodIdentity, history_max=30)
+    for number in range(200):
+        uid = PodUid(f"p{number}")
+        given = {NO_NUMA_NODE: (DeviceId("g0"),)}
+        for at, record in enumerate(
+            (
+                DevicesAllocated(uid, ContainerName("main"), GPU, given),
+                AdmissionDecided(uid, admitted=True),
+                DevicesReleased((uid,)),
+            )
+        ):
+            book.note(Stamped(Instant(3 * number + at), NODE, record))
+    kept = book.reader.history()
+    book.close()
+
+    assert 30 <= len(kept) <= 40
 
 
 def test_a_node_is_told_with_its_boot_and_its_resources() -> None:
