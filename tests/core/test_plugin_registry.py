@@ -63,6 +63,16 @@ def test_what_is_wanted_is_registered_and_then_left_alone() -> None:
     assert states(registry) == [("a", "desired"), ("a", "actual")]
 
 
+def test_a_socket_that_comes_and_goes_is_one_entry_and_none() -> None:
+    """TestPluginRegistration: ten times."""
+    registry = PluginRegistry(retried=True)
+    for number in range(10):
+        registry.socket_made(A, at(number))
+        assert states(registry) == [("a", "desired")]
+        registry.socket_removed(A)
+        assert states(registry) == []
+
+
 def test_what_is_not_wanted_any_more_is_unregistered() -> None:
     """Test_Run_Positive_RegisterThenUnregister."""
     registry = PluginRegistry(retried=True)

@@ -56,6 +56,11 @@ class Beside:
             within=Duration(20 * SECOND),
         )
 
+    def send_states(self, *states: tuple[str, str]) -> None:
+        """Send a list of ids and what is said of each one's health."""
+        devices = [device_plugin.Device(ID=id_, health=state) for id_, state in states]
+        self.plugin.lists.put_nowait(device_plugin.ListAndWatchResponse(devices=devices))
+
     async def lists(self, *ids: str, total: int | None = None, health: str = "Healthy") -> None:
         """Send a list, and wait until the node has so many devices of the resource."""
         self.plugin.send(*ids, health=health)

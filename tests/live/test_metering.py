@@ -92,7 +92,7 @@ def allocatable(world: LiveWorld) -> dict[str, int]:
 
 
 def test_a_plugin_in_the_registry_is_found_and_comes_back_after_a_restart_by_itself() -> None:
-    """S1.33, S1.36, S1.37, S1.38."""
+    """S1.33, S1.36, S1.37, S1.38, TestMetricCollection."""
 
     async def play() -> None:
         async with a_world(a_spec(plugins=()), speed=20.0) as world:

@@ -67,9 +67,7 @@ def test_a_list_is_the_whole_truth_and_an_id_may_be_in_it_twice() -> None:
             odd = [("d0", "Healthy"), ("d1", "healthy"), ("d2", ""), ("d3", "Unhealthy")]
             twice = [("d0", "Unhealthy")]
             for said in (odd, odd + twice):
-                devices = [device_plugin.Device(ID=id_, health=state) for id_, state in said]
-                answer = device_plugin.ListAndWatchResponse(devices=devices)
-                plugin.plugin.lists.put_nowait(answer)
+                plugin.send_states(*said)
                 await until(world, lambda: capacity(world) == len(said))  # noqa: B023 - at once
                 assert allocatable(world) == 1
             plugin.plugin.send()
