@@ -19,6 +19,8 @@ from simulator.wire.metrics_pages import MetricsPages
 from simulator.wire.registration_server import HEALTH_CHECK_NAME
 from simulator.wire.status_pages import HealthCheck
 
+EVENTS_CHECK_NAME: Final = "events"
+"""The check that fails for good once an event on the nodes has gone wrong."""
 _NOT_RUNNING: Final = "the kubelet is not running"
 
 
@@ -32,6 +34,7 @@ class Metering:
 
     Attributes:
         pages: The pages of metrics.
+        failure: What has gone wrong in an event, which is a fault of Rebind; empty if nothing has.
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class Metering:
     ) -> None:
         self._nodes = nodes
         self._sockets = sockets
+        self.failure = ""
         self._own = RebindMetrics()
         self._own.queue_depth = queue_depth
         self._own.bound_devices = self._bound_devices
@@ -84,6 +88,8 @@ class Metering:
             if present is not None:
                 error = present.registration.health(node.behavior)
             found.append(HealthCheck(f"{place}{HEALTH_CHECK_NAME}", error))
+        if self.failure:
+            found.append(HealthCheck(EVENTS_CHECK_NAME, self.failure))
         return found
 
     def _started(self, name: NodeName) -> None:

@@ -45,6 +45,8 @@ class LiveTimeline(Timeline):
     Attributes:
         settled: As given.
         expects: Tells whether something is bound to come from outside, such as an answer.
+        failed: Told of an error of an event. What else is due happens nevertheless, and whoever
+            let something happen meanwhile does not hear of it.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class LiveTimeline(Timeline):
         super().__init__()
         self.settled = settled
         self.expects: Callable[[], bool] = lambda: False
+        self.failed: Callable[[Exception], None] = self._report
         self._skips = skips
         self._is_quiet = False
         self._quiet_looks = self._expecting_looks = 0
@@ -111,6 +114,7 @@ class LiveTimeline(Timeline):
         """Let `span` pass at once; what was due in it happens in order, each at its own time."""
         self._origin = after(self._origin, span)
         self._reached = max(self._reached, self._clock())
+        self._disarm()  # What is due next is due earlier than the timer knows.
         self._arm()
 
     async def sleep(self, span: Duration) -> None:
@@ -236,11 +240,21 @@ class LiveTimeline(Timeline):
                     clock = self._origin = max(clock, due)
                 if due is None or due > clock:
                     break
-                self.step()
-                self.settled()
+                self._happen()
         finally:
             self._is_acting = False
             self._arm()
+
+    def _happen(self) -> None:
+        """Let the next event happen; an error in it is nobody else's."""
+        try:
+            self.step()
+            self.settled()
+        except Exception as error:  # noqa: BLE001 - else whoever turns up next would end of it
+            self.failed(error)
+
+    def _report(self, error: Exception) -> None:
+        self._loop.call_exception_handler({"message": "an event failed", "exception": error})
 
     def _arm(self) -> None:
         """Wake up when the next event is due."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final
@@ -22,6 +23,8 @@ from simulator.live.playable import refusal_of
 from simulator.live.settings import LiveSettings
 from simulator.live.timeline import LiveTimeline
 from simulator.ports import Store
+
+_LOG = logging.getLogger(__name__)
 
 UNWATCHED: Final = Watching(invariants=False, records_max=10_000, deleted_pods_max=1_000)
 
@@ -71,6 +74,7 @@ class LiveWorld(World):
         self.watch_records(self._parts.metering.take)
         self.watch_decisions(self._parts.metering.decided)
         timeline.settled = self._settled
+        timeline.failed = self._failed
         timeline.expects = self._parts.expects
 
     @property
@@ -153,6 +157,11 @@ class LiveWorld(World):
             self._timeline.enter(partial(node.stop_kubelet, "server stopped"))
         self._timeline.close()
         await self._parts.close()
+
+    def _failed(self, error: Exception) -> None:
+        """Tell that an event went wrong, which is a fault of Rebind; the other nodes go on."""
+        _LOG.error("a node's event failed, and what it was to do is not done", exc_info=error)
+        self.metering.failure = f"an event failed: {error!r}; restart the kubelet of its node"
 
     def _settled(self) -> None:
         self.settle()

@@ -22,7 +22,7 @@ from simulator.engine.actions import Action, RebootNode, RestartKubelet, Upgrade
 from simulator.engine.api import ApiPod
 from simulator.engine.node import Node
 from simulator.engine.world import World
-from simulator.errors import ConfigError, ObjectNotFoundError, RebindError, ServerError
+from simulator.errors import ConfigError, ObjectNotFoundError, ServerError
 from simulator.ports import StoreReader
 from simulator.protocol import rebind_control_pb2 as control
 from simulator.reports.documents import Json
@@ -321,7 +321,7 @@ class Service:
         def act() -> None:
             try:
                 result = action()
-            except RebindError as error:
+            except Exception as error:  # noqa: BLE001 - handed to the one who asked, who waits
                 outcome = partial(done.set_exception, error)
             else:
                 outcome = partial(done.set_result, result)
