@@ -215,6 +215,9 @@ class Plugin:
         for reply in losses:
             reply(CallFailed(error))
 
+    def lose_options(self, error: str) -> None:
+        """Do nothing: they are answered as soon as it is connected."""
+
     def answer(self, call: PluginCall) -> PluginReply:
         """Return the reply that this plugin gives to `call`."""
         return answer_of(self.spec, call)

@@ -35,6 +35,7 @@ class PluginConnections:
         self._clients: dict[ResourceName, PluginStream] = {}
         self._endpoints: dict[ResourceName, PluginStream] = {}
         self._registrations: dict[PluginStream, int] = {}
+        self._dialed: dict[PluginStream, None] = {}
 
     def stream_of(self, resource: ResourceName) -> PluginStream | None:
         """Return the connection to a resource's plugin."""
@@ -89,7 +90,7 @@ class PluginConnections:
             self._emit(stream.too_large)
         resource = stream.resource
         current = self._clients.get(resource)
-        own = self._behavior.disconnect_match is DisconnectMatch.OWN_ENDPOINT
+        own = self._is_cut_alone
         registration = self._registrations.pop(stream, None)
         if current is None and not own:
             return
@@ -99,7 +100,11 @@ class PluginConnections:
         self._driver.refresh()
         self._manager.disconnect(resource, registration)
         self._driver.owner.drain()
-        if current is not None and is_cut:
+        if current is None or not is_cut:
+            return
+        if current in self._dialed:
+            current.plugin.lose_options(CONNECTION_CLOSING)
+        else:
             current.cut(CONNECTION_CLOSING)
 
     def deregister(self, resource: ResourceName) -> None:
@@ -107,6 +112,11 @@ class PluginConnections:
         current = self._clients.get(resource)
         if current is not None:
             self.end_stream(current)
+
+    @property
+    def _is_cut_alone(self) -> bool:
+        """Whether the end of a stream is the end of its own plugin, and of no other."""
+        return self._behavior.disconnect_match is DisconnectMatch.OWN_ENDPOINT
 
     def _refusal(self, request: RegisterRequest) -> str:
         try:
@@ -128,8 +138,12 @@ class PluginConnections:
         ask = not self._behavior.registered_options_used
         if first:
             answer("")
+        self._dialed[stream] = None
+        if not self._is_cut_alone:
+            self._clients[stream.resource] = stream  # Before it is dialed, for good or ill (S1.16).
 
         def dialed(found: PluginOptions | str) -> None:
+            self._dialed.pop(stream, None)
             if not self._driver.process.is_alive():
                 return
             error = found if isinstance(found, str) else ""
@@ -148,12 +162,14 @@ class PluginConnections:
 
     def _forget(self, resource: ResourceName) -> None:
         """Free the slot of a resource, perhaps an earlier plugin's that still runs (S1.16)."""
-        if self._behavior.disconnect_match is not DisconnectMatch.OWN_ENDPOINT:
+        if not self._is_cut_alone:
             self._clients.pop(resource, None)
 
     def _connect(self, stream: PluginStream, options: PluginOptions) -> None:
         self._driver.refresh()
         self._registrations[stream] = self._manager.register(stream.resource, options)
-        self._clients[stream.resource] = self._endpoints[stream.resource] = stream
+        self._endpoints[stream.resource] = stream
+        if self._is_cut_alone:
+            self._clients[stream.resource] = stream
         self._driver.owner.drain()
         stream.plugin.connected(stream)

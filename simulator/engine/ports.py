@@ -172,6 +172,14 @@ class PluginPeer(Protocol):
         """The kubelet closes the connection: the calls under way fail with `error`."""
         ...
 
+    def lose_options(self, error: str) -> None:
+        """The kubelet closes the connection, if it is made, while it waits for the options.
+
+        What was to be `answered` is answered: that the options failed with `error`. A connection
+        that is not made yet is made nevertheless.
+        """
+        ...
+
     def break_stream(self) -> None:
         """End the ListAndWatch stream."""
         ...

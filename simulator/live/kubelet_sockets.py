@@ -185,6 +185,7 @@ class KubeletSockets:
 
     async def connect(self, request: RegisterRequest, path: Path) -> str:
         """Register the plugin at a socket; returns why that failed, empty when it did not."""
+        self._drop_unused()
         if len(self._peers) >= self._around.settings.plugins_max:
             error = (
                 f"{len(self._peers)} plugins are connected, as many as this kubelet takes; "
@@ -237,6 +238,14 @@ class KubeletSockets:
                 resource,
                 ", ".join(others),
             )
+
+    def _drop_unused(self) -> None:
+        """Close what a stream's end has left behind, when not its own plugin was cut (S1.22).
+
+        Differs: the kubelet keeps such connections until its own end.
+        """
+        for peer in [each for each in self._peers if not each.is_used]:
+            peer.drop()
 
     def _ended(self, stream: PluginStream, end: StreamEnd) -> None:
         self._around.tap.ended(stream, end)

@@ -93,6 +93,14 @@ class RemotePlugin:
         return stream if stream is not None and stream.is_open else None
 
     @property
+    def is_used(self) -> bool:
+        """Whether its connection is of use: it is made or read, or calls would be made on it."""
+        stream = self._stream
+        if stream is None or stream.is_open:
+            return True
+        return self._owner.kubelet.stream_of(stream.resource) is stream
+
+    @property
     def calls_under_way(self) -> int:
         """How many calls have not been answered."""
         return len(self._replies)
@@ -165,6 +173,12 @@ class RemotePlugin:
         self.drop()
         for reply in replies:
             reply(CallFailed(error))
+
+    def lose_options(self, error: str) -> None:
+        """The kubelet closes the connection while it asks for the options."""
+        del error  # A closed connection says it by itself.
+        if self._client is not None:
+            self._owner.tasks.start(self._client.close(), f"close {self.path.name}")
 
     def break_stream(self) -> None:
         """End the stream from here, as its loss would."""

@@ -223,6 +223,9 @@ class _TappedPeer:
         self._registration.is_open = False
         self._inner.lose_calls(error)
 
+    def lose_options(self, error: str) -> None:
+        self._inner.lose_options(error)
+
     def break_stream(self) -> None:
         self._registration.is_open = False
         self._inner.break_stream()

@@ -199,6 +199,10 @@ class _RecordedPeer:
         """The kubelet closes the connection."""
         self._inner.lose_calls(error)
 
+    def lose_options(self, error: str) -> None:
+        """The kubelet closes the connection that it was making."""
+        self._inner.lose_options(error)
+
     def break_stream(self) -> None:
         """End the stream."""
         self._inner.break_stream()

@@ -156,6 +156,9 @@ class _Peer:
     def lose_calls(self, error: str) -> None:
         """The kubelet closes the connection; with what its calls fail was recorded."""
 
+    def lose_options(self, error: str) -> None:
+        """The kubelet closes the connection that it was making; what came of it was recorded."""
+
     def break_stream(self) -> None:
         """End the stream; that it ends was recorded."""
 
