@@ -14,8 +14,8 @@ from simulator.core.transitions import NodeName
 from simulator.engine.cluster import Keeping
 from simulator.engine.faults import Fault
 from simulator.engine.node_phase import keeps_database
-from simulator.engine.simulation import Simulation
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.virtual.simulation import Simulation
 from simulator.engine.world import Watching
 from simulator.live.run import SPEED, LiveRun
 from simulator.live.settings import LiveSettings

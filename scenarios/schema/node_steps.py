@@ -12,7 +12,7 @@ from scenarios.schema.surroundings import ActionModel, Surroundings
 from simulator.core.instants import Duration
 from simulator.core.migration.phases import Phase
 from simulator.engine import actions
-from simulator.engine.disk import Loss
+from simulator.engine.actions import Loss
 
 EffectName = Literal[
     "read", "write", "fsync", "rename", "dirFsync", "load", "commit",

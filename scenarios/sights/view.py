@@ -1,4 +1,4 @@
-"""What expectations look at: one run at one instant (`simulator.engine.simulation`)."""
+"""What expectations look at: one run at one instant (`simulator.engine.virtual.simulation`)."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from simulator.core.records import Stamped
 from simulator.reports.results import Column, RunResult
 from simulator.reports.text import printable
 from simulator.reports.transcript import record_lines
-from simulator.server.inputs import INPUTS
-from simulator.server.playback import Recording, play, read_recording
-from simulator.server.recording import KIND, NAME, header, line_of
+from simulator.server.recordings.inputs import INPUTS
+from simulator.server.recordings.playback import Recording, play, read_recording
+from simulator.server.recordings.recording import KIND, NAME, header, line_of
 
 _HEADER_BYTES_MAX: Final = 64 * 1024 * 1024
 _SHOWN_MAX: Final = 300

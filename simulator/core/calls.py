@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from simulator.core.checkpoint.exporting import NodeFile
 from simulator.core.devices import DeviceId
@@ -21,7 +21,13 @@ from simulator.core.transitions import NodeState, Transition
 
 @dataclass(frozen=True, slots=True)
 class AllocateCall:
-    """`Allocate` for one container and resource (S1.24). Reply: `AllocateReply | CallFailed`."""
+    """`Allocate` for one container and resource (S1.24). Reply: `AllocateReply | CallFailed`.
+
+    Attributes:
+        rpc: The call's name in the API (S1.3).
+    """
+
+    rpc: ClassVar[str] = "Allocate"
 
     resource: ResourceName
     devices: tuple[DeviceId, ...]
@@ -37,7 +43,10 @@ class PreferredAllocationCall:
         available: Candidates, the already chosen ones included; sorted.
         must_include: The already chosen ones; sorted.
         size: The whole request, not the remainder.
+        rpc: The call's name in the API (S1.3).
     """
+
+    rpc: ClassVar[str] = "GetPreferredAllocation"
 
     resource: ResourceName
     available: tuple[DeviceId, ...]
@@ -49,7 +58,13 @@ class PreferredAllocationCall:
 
 @dataclass(frozen=True, slots=True)
 class PreStartContainerCall:
-    """`PreStartContainer` (S1.26). Reply: `PreStartContainerReply | CallFailed`."""
+    """`PreStartContainer` (S1.26). Reply: `PreStartContainerReply | CallFailed`.
+
+    Attributes:
+        rpc: The call's name in the API (S1.3).
+    """
+
+    rpc: ClassVar[str] = "PreStartContainer"
 
     resource: ResourceName
     devices: tuple[DeviceId, ...]

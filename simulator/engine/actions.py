@@ -14,7 +14,6 @@ from simulator.core.instants import Duration
 from simulator.core.migration.phases import Phase
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
-from simulator.engine.disk import Loss
 
 
 class When(Enum):
@@ -22,6 +21,14 @@ class When(Enum):
 
     BEFORE = "before"
     AFTER = "after"
+
+
+class Loss(Enum):
+    """What a power cut takes of what is not durable yet: all, none, or what chance says."""
+
+    ALL = "all"
+    NONE = "none"
+    RANDOM = "random"
 
 
 @dataclass(frozen=True, slots=True)

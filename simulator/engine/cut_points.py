@@ -9,8 +9,8 @@ from typing import Final
 
 from simulator.core.instants import SECOND, Duration, format_duration
 from simulator.engine.actions import When
-from simulator.engine.disk import NO_SPACE
 from simulator.engine.faults import Effect, Fault, FaultKind, Op
+from simulator.engine.storage_faults import DATABASE_FULL, NO_SPACE
 
 DOWNTIME: Final = Duration(2 * SECOND)
 """From a cut to the start that follows it."""
@@ -21,7 +21,7 @@ ERRORS: Final[Mapping[Op, str]] = {
     Op.RENAME: "input/output error",
     Op.DIR_FSYNC: "input/output error",
     Op.LOAD: "disk I/O error",
-    Op.COMMIT: "database or disk is full",
+    Op.COMMIT: DATABASE_FULL,
 }
 """What a step of the durable state fails with; what calls of plugins do is not of the store."""
 

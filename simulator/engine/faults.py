@@ -15,8 +15,7 @@ from enum import Enum
 
 from simulator.core.instants import Duration, Instant
 from simulator.core.transitions import NodeName
-from simulator.engine.actions import When
-from simulator.engine.disk import Loss
+from simulator.engine.actions import Loss, When
 
 
 class FaultKind(Enum):

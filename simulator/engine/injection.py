@@ -11,8 +11,7 @@ from typing import Protocol
 
 from simulator.core.instants import Duration
 from simulator.core.transitions import NodeName
-from simulator.engine.actions import When
-from simulator.engine.disk import Loss
+from simulator.engine.actions import Loss, When
 from simulator.engine.faults import Effect, EffectLog, Fault, FaultKind, Op
 from simulator.engine.timeline import Timeline
 

@@ -21,9 +21,9 @@ from simulator.core.records import (
     Record,
 )
 from simulator.core.transitions import NodeName
+from simulator.engine.actions import Loss
 from simulator.engine.authority import Authority
 from simulator.engine.cluster import Cluster
-from simulator.engine.disk import Loss
 from simulator.engine.host import Host
 from simulator.engine.injection import Injector
 from simulator.engine.kubelet import Kubelet

@@ -20,8 +20,7 @@ from simulator.core.records import ListTooLarge, Record
 from simulator.core.registration import RegisterRequest
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName, Transition
-from simulator.engine.actions import FileAction
-from simulator.engine.disk import Loss
+from simulator.engine.actions import FileAction, Loss
 from simulator.engine.injection import Injector
 from simulator.engine.spec import NodeSpec, PluginSpec
 from simulator.engine.timeline import Process

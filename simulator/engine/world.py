@@ -1,7 +1,7 @@
 """A cluster in time: perform actions, let time pass, look at what happened.
 
 Which time that is, and what its disks, databases and plugins are, a driver decides: all virtual
-(`simulator.engine.simulation`), or all real (`simulator.live`). Everything else is the same code.
+(`simulator.engine.virtual`), or all real (`simulator.live`). Everything else is the same code.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import Final
 
 from simulator.core.calls import StoreFailed, StoreReply
 from simulator.core.instants import Duration
 from simulator.core.transitions import NodeName, Transition
 from simulator.engine.ports import StoreAnswer
+from simulator.engine.storage_faults import DATABASE_FULL
 from simulator.engine.timeline import Process
 from simulator.errors import StoreError
 from simulator.live.tasks import Tasks
@@ -19,9 +19,6 @@ from simulator.live.timeline import TURN_S, LiveTimeline
 from simulator.ports import Outcome, Store
 from simulator.store_calls import committed, loaded
 from store.committer import Answer, Committer
-
-DISK_FULL: Final = "database or disk is full"
-"""SQLite's text for SQLITE_FULL."""
 
 
 class LiveDatabase:
@@ -114,7 +111,7 @@ class LiveDatabase:
                 process.delayed(self.added, lambda: reply(told))
 
         if self.full:
-            process.after(Duration(0), lambda: reply(StoreFailed(DISK_FULL)))
+            process.after(Duration(0), lambda: reply(StoreFailed(DATABASE_FULL)))
             return
         under_way.enter_context(self._timeline.held())
         try:

@@ -29,7 +29,6 @@ from simulator.core.devices import Device, DeviceId
 from simulator.core.endpoints import PluginOptions
 from simulator.core.instants import HOUR, MILLISECOND, Duration
 from simulator.core.pods import ContainerName, PodUid
-from simulator.engine.plugin import RPC_NAMES
 from simulator.engine.plugin_answers import answer_of, latency_of
 from simulator.engine.spec import PluginSpec
 from simulator.errors import PluginCallError, RebindError
@@ -236,7 +235,7 @@ class LivePlugin:
 
     def note(self, call: PluginCall) -> None:
         """Count a call that the kubelet makes to it."""
-        rpc = RPC_NAMES[type(call).__name__]
+        rpc = call.rpc
         self.calls[rpc] = self.calls.get(rpc, 0) + 1
         if isinstance(call, AllocateCall):
             self.allocated[call.pod] = self.allocated.get(call.pod, 0) + 1

@@ -14,11 +14,10 @@ from simulator.config import CHECKPOINT_FILE_NAME, RETIRED_CHECKPOINT_NAME
 from simulator.core.calls import CheckpointContent, Missing, Stored, StoreFailed, StoreReply
 from simulator.core.instants import Duration
 from simulator.core.records import FaultInjected, Record
-from simulator.engine.actions import FileAction
-from simulator.engine.disk import NO_SPACE, Loss
+from simulator.engine.actions import FileAction, Loss
 from simulator.engine.injection import Injector
-from simulator.engine.node_storage import damaged
 from simulator.engine.ports import StoreAnswer
+from simulator.engine.storage_faults import NO_SPACE, damaged
 from simulator.engine.timeline import Process
 from simulator.errors import ScenarioError, StoreError
 from simulator.live.database import LiveDatabase

@@ -17,9 +17,9 @@ from simulator.engine.api import NO_NODE, ApiPod
 from simulator.engine.spec import Controller
 from simulator.engine.world import World
 from simulator.errors import ObjectConflictError, ObjectNotFoundError
-from simulator.server.inputs import Input, PodUnwanted, PodWanted
 from simulator.server.journal import Journal, Kept, KeptPod, KeptWorkload, pod_text
 from simulator.server.manifests import Applied, ObjectKey, Template, content_of, with_grace
+from simulator.server.recordings.inputs import Input, PodUnwanted, PodWanted
 
 IDENTITIES_MAX: Final = 10_000
 """Pods whose names are remembered, gone ones too; the oldest are forgotten first."""

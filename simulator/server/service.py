@@ -28,14 +28,14 @@ from simulator.protocol import rebind_control_pb2 as control
 from simulator.reports.documents import Json
 from simulator.server.awaited import Awaited
 from simulator.server.descriptions import describe_node, describe_pod
-from simulator.server.inputs import Input, KubeletRestartWanted, RebootWanted
 from simulator.server.manifests import WORKLOADS, ObjectKey, read_objects
 from simulator.server.objects import Objects, wanted
 from simulator.server.pods import POD, Pods, known
 from simulator.server.reading import answer
 from simulator.server.record_book import RecordBook
+from simulator.server.recordings.inputs import Input, KubeletRestartWanted, RebootWanted
+from simulator.server.recordings.tape import Tape
 from simulator.server.served import NodePaths, PluginHost, Served
-from simulator.server.tape import Tape
 
 T = TypeVar("T")
 _LOOKS: Final = 100

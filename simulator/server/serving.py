@@ -24,13 +24,13 @@ from simulator.errors import ServerError
 from simulator.live.settings import LiveSettings
 from simulator.live.world import LiveWorld
 from simulator.ports import Store, StoreReader
-from simulator.server.inputs import STOPPED, ServerStopped
 from simulator.server.journal import Journal, Kept, read_journal
 from simulator.server.plugin_host import BuiltInPlugins
-from simulator.server.recording import Recorder, beginning_of
+from simulator.server.recordings.inputs import STOPPED, ServerStopped
+from simulator.server.recordings.recording import Recorder, beginning_of
+from simulator.server.recordings.tape import Tape
 from simulator.server.served import NodePaths, Served
 from simulator.server.service import Service
-from simulator.server.tape import Tape
 from simulator.wire.control import ControlServer
 from simulator.wire.control_socket import Claim, claim
 from simulator.wire.sockets import require_room

@@ -16,8 +16,8 @@ from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
 from simulator.engine.faults import Fault
 from simulator.engine.observation import PodObservation
-from simulator.engine.simulation import Simulation
 from simulator.engine.spec import NodeSpec, PluginSpec, PodSpec, SimulationSpec
+from simulator.engine.virtual.simulation import Simulation
 from simulator.engine.world import Watching
 from simulator.ports import Store
 

@@ -13,6 +13,7 @@ from simulator.engine.actions import (
     CrashKubelet,
     CreatePod,
     DiskFull,
+    Loss,
     PowerCut,
     RecreateNode,
     ReportDevices,
@@ -22,7 +23,6 @@ from simulator.engine.actions import (
     UpgradeKubelet,
     When,
 )
-from simulator.engine.disk import Loss
 from simulator.engine.faults import Fault, FaultKind, Op
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.world import Watching

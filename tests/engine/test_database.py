@@ -24,6 +24,7 @@ from simulator.engine.actions import (
     DeletePod,
     DiskFull,
     FileAction,
+    Loss,
     PowerCut,
     RebootNode,
     RecreateNode,
@@ -32,7 +33,6 @@ from simulator.engine.actions import (
     StartPlugin,
     When,
 )
-from simulator.engine.disk import Loss
 from simulator.engine.faults import Fault, FaultKind, Op
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.world import Watching

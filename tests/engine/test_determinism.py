@@ -11,7 +11,6 @@ from dataclasses import replace
 from tests.engine.runs import NODE, Run, a_spec, container, pod, seconds, with_plugin
 from tests.engine.test_database import sqlite
 from simulator.engine.actions import *
-from simulator.engine.disk import Loss
 for persistence in ("checkpoint", "database"):
     spec = a_spec(pod("a", container("x", 1), container("y", 2)), pod("b"), persistence=persistence)
     spec = with_plugin(replace(spec, choice="random", seed=11), starts_after_boot=seconds(0.01))

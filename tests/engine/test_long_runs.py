@@ -14,8 +14,8 @@ from simulator.engine.actions import Advance, RestartKubelet
 from simulator.engine.observation import PodObservation
 from simulator.engine.pod_factory import PodFactory
 from simulator.engine.records_kept import RecordsKept
-from simulator.engine.simulation import Simulation
 from simulator.engine.spec import Controller, PodSpec
+from simulator.engine.virtual.simulation import Simulation
 from simulator.engine.world import Watching
 from tests.engine.runs import GPU, NODE, a_spec, devices, no_store, pod
 

@@ -39,9 +39,9 @@ from simulator.engine.actions import (
     UpgradeKubelet,
     When,
 )
-from simulator.engine.checkpoint_file import RETIRED_FILE
 from simulator.engine.faults import Fault, FaultKind, Op
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.virtual.checkpoint_file import RETIRED_FILE
 from simulator.engine.world import Watching
 from simulator.ports import Store
 from store.memory.store import MemoryStore

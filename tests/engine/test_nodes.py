@@ -31,8 +31,8 @@ from simulator.engine.actions import (
     StartPlugin,
     StopPlugin,
 )
-from simulator.engine.node_storage import corrupted
 from simulator.engine.spec import NodeSpec, PluginLatency
+from simulator.engine.storage_faults import corrupted
 from tests.engine.runs import (
     GPU,
     NODE,

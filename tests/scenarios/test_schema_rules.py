@@ -7,7 +7,7 @@ import pytest
 from scenarios.loading.matrix import Narrowing
 from simulator.core.devices import Device, DeviceId, NumaNode
 from simulator.engine import actions
-from simulator.engine.disk import Loss
+from simulator.engine.actions import Loss
 from simulator.errors import ScenarioError
 from tests.scenarios.writing import SCENARIO, edited, parse
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from simulator.core.instants import SECOND, Duration, after
-from simulator.engine.simulation import Simulation
+from simulator.engine.virtual.simulation import Simulation
 from simulator.engine.world import Watching
 from simulator.server.manifests import read_objects
 from simulator.server.pods import Pods

@@ -22,7 +22,7 @@ from simulator.engine.actions import (
     RestartKubelet,
     StartPlugin,
 )
-from simulator.engine.simulation import Simulation
+from simulator.engine.virtual.simulation import Simulation
 from simulator.ports import StoreReader
 from simulator.server.record_book import RecordBook
 from store.planning import plan

@@ -13,9 +13,9 @@ from simulator.core.records import Stamped
 from simulator.errors import ConfigError
 from simulator.protocol import control_services as methods
 from simulator.protocol import rebind_control_pb2 as control
-from simulator.server.inputs import INPUTS
-from simulator.server.playback import play, read_recording
-from simulator.server.recording import line_of
+from simulator.server.recordings.inputs import INPUTS
+from simulator.server.recordings.playback import play, read_recording
+from simulator.server.recordings.recording import line_of
 from simulator.wire.control_client import ControlClient, connected
 from tests.server.running import RUN, running_server, short_folder
 from tests.server.test_service import a_pod, apply, delete, found, phase, plugin_state, until

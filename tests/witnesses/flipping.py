@@ -18,8 +18,8 @@ from simulator.assembly import simulated
 from simulator.core.behavior import Behavior
 from simulator.core.instants import Duration
 from simulator.core.switches import TRUST_CHECKPOINT, behavior_for, flipped, profiles
-from simulator.engine.simulation import Simulation
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.virtual.simulation import Simulation
 
 Behaviors = Callable[[str], Behavior]
 

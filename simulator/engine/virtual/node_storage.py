@@ -9,13 +9,14 @@ from typing import Final
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.instants import Duration
 from simulator.core.records import FaultInjected, Record
-from simulator.engine.actions import FileAction
-from simulator.engine.checkpoint_file import CheckpointFile
-from simulator.engine.database import Database
-from simulator.engine.disk import Disk, Loss
+from simulator.engine.actions import FileAction, Loss
 from simulator.engine.injection import Injector
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.storage_faults import damaged
 from simulator.engine.timeline import Process, Timeline
+from simulator.engine.virtual.checkpoint_file import CheckpointFile
+from simulator.engine.virtual.database import Database
+from simulator.engine.virtual.disk import Disk
 
 DAMAGES: Final = {
     FileAction.DELETE: "the database file is missing; restore it from a copy",
@@ -109,21 +110,3 @@ class NodeStorage:
         self.disk.added_fsync = added
         if self.database is not None:
             self.database.added_fsync = added
-
-
-def damaged(content: bytes, action: FileAction, replacement: bytes | None) -> bytes | None:
-    """Return what is left of a file to which this was done; None when it is gone."""
-    if action is FileAction.DELETE:
-        return None
-    if action is FileAction.TRUNCATE:
-        return content[: len(content) // 2]
-    return corrupted(content) if action is FileAction.CORRUPT else replacement or b""
-
-
-def corrupted(content: bytes) -> bytes:
-    """Return `content` with one digit of its end, that of the checksum, changed."""
-    for index in range(len(content) - 1, -1, -1):
-        if content[index : index + 1].isdigit():
-            other = b"1" if content[index : index + 1] != b"1" else b"2"
-            return content[:index] + other + content[index + 1 :]
-    return b"{"

@@ -18,7 +18,6 @@ from simulator.core.endpoints import PluginOptions
 from simulator.core.records import Record
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
-from simulator.engine.plugin import RPC_NAMES
 from simulator.engine.ports import (
     Adapters,
     InstalledPlugin,
@@ -28,7 +27,7 @@ from simulator.engine.ports import (
     PluginStream,
 )
 from simulator.engine.spec import NodeSpec, PluginSpec
-from simulator.server.inputs import (
+from simulator.server.recordings.inputs import (
     CallAnswered,
     PluginCame,
     PluginDialed,
@@ -37,8 +36,8 @@ from simulator.server.inputs import (
     ResourceDeregistered,
     SocketsOpened,
 )
-from simulator.server.recorded_storage import RecordedStorage
-from simulator.server.seats import Listener, Seat
+from simulator.server.recordings.recorded_storage import RecordedStorage
+from simulator.server.recordings.seats import Listener, Seat
 
 
 class RecordedParts:
@@ -216,4 +215,4 @@ def _answer(number: int, call: PluginCall, answer: PluginReply) -> CallAnswered:
     elif isinstance(answer, PreferredAllocationReply):
         devices = tuple(answer.devices)
     error = answer.message if isinstance(answer, CallFailed) else ""
-    return CallAnswered(number, RPC_NAMES[type(call).__name__], error, response, devices)
+    return CallAnswered(number, call.rpc, error, response, devices)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from simulator.core.records import Record
 from simulator.core.transitions import NodeName
-from simulator.engine.database import Database
 from simulator.engine.node_phase import keeps_database
-from simulator.engine.node_storage import NodeStorage
-from simulator.engine.plugin import Plugin
-from simulator.engine.plugin_sockets import PluginSockets
 from simulator.engine.ports import KubeletSocket
 from simulator.engine.spec import NodeSpec, PluginSpec, SimulationSpec
 from simulator.engine.timeline import Timeline
+from simulator.engine.virtual.database import Database
+from simulator.engine.virtual.node_storage import NodeStorage
+from simulator.engine.virtual.plugin import Plugin
+from simulator.engine.virtual.plugin_sockets import PluginSockets
 from simulator.ports import Store
 
 StoreFactory = Callable[[NodeName], Store]

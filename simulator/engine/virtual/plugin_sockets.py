@@ -7,10 +7,10 @@ from typing import Final
 
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.behavior import Behavior
-from simulator.engine.checkpoint_file import RETIRED_FILE
-from simulator.engine.disk import Disk
-from simulator.engine.plugin import Plugin
 from simulator.engine.ports import KubeletSocket
+from simulator.engine.virtual.checkpoint_file import RETIRED_FILE
+from simulator.engine.virtual.disk import Disk
+from simulator.engine.virtual.plugin import Plugin
 
 _KEPT: Final = frozenset({CHECKPOINT_FILE_NAME, RETIRED_FILE})
 

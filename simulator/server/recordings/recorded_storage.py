@@ -6,13 +6,12 @@ import random
 
 from simulator.core.instants import Duration
 from simulator.core.transitions import NodeName, Transition
-from simulator.engine.actions import FileAction
-from simulator.engine.disk import Loss
+from simulator.engine.actions import FileAction, Loss
 from simulator.engine.injection import Injector
 from simulator.engine.ports import Directory, NodeDatabase, StateFile, Storage, StoreAnswer
 from simulator.engine.timeline import Process
 from simulator.ports import Outcome, Store
-from simulator.server.seats import Seat
+from simulator.server.recordings.seats import Seat
 
 
 class RecordedStorage:

@@ -22,7 +22,7 @@ from simulator.core.registration import RegisterRequest
 from simulator.core.resources import ResourceName
 from simulator.engine.ports import KubeletSocket, PluginStream
 from simulator.errors import ConfigError
-from simulator.server.inputs import (
+from simulator.server.recordings.inputs import (
     CallAnswered,
     Input,
     PluginCame,
@@ -32,7 +32,7 @@ from simulator.server.inputs import (
     ResourceDeregistered,
     SocketsOpened,
 )
-from simulator.server.replay_errors import refuse
+from simulator.server.recordings.replay_errors import refuse
 
 
 class ReplayedSockets:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from simulator.core.instants import Instant
 from simulator.engine.cluster import Keeping
 from simulator.engine.faults import Effect, EffectLog, Fault
-from simulator.engine.simulated_parts import SimulatedParts, StoreFactory
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.timeline import Priority, Timeline
+from simulator.engine.virtual.simulated_parts import SimulatedParts, StoreFactory
 from simulator.engine.world import Watching, World
 
 

@@ -19,17 +19,17 @@ from simulator.core.transitions import (
     NodeName,
     Transition,
 )
-from simulator.engine.actions import FileAction
-from simulator.engine.checkpoint_file import RETIRED_FILE
-from simulator.engine.disk import Disk, Loss
+from simulator.engine.actions import FileAction, Loss
 from simulator.engine.injection import Injector
 from simulator.engine.ports import StoreAnswer
 from simulator.engine.timeline import Process, Timeline
+from simulator.engine.virtual.checkpoint_file import RETIRED_FILE
+from simulator.engine.virtual.disk import Disk
 from simulator.ports import Outcome, Store
-from simulator.server.inputs import (
+from simulator.server.recordings.inputs import (
     StoreAnswered,
 )
-from simulator.server.replay_errors import refuse
+from simulator.server.recordings.replay_errors import refuse
 from simulator.store_calls import committed, loaded
 from store.memory.store import MemoryStore
 

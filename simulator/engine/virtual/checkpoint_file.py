@@ -15,10 +15,10 @@ from typing import Final
 from simulator.config import CHECKPOINT_FILE_NAME, RETIRED_CHECKPOINT_NAME
 from simulator.core.calls import CheckpointContent, Missing, Stored, StoreFailed, StoreReply
 from simulator.core.instants import Duration
-from simulator.engine.disk import Disk
 from simulator.engine.faults import Op
 from simulator.engine.injection import Injector
 from simulator.engine.timeline import Process
+from simulator.engine.virtual.disk import Disk
 
 Reply = Callable[[StoreReply], None]
 

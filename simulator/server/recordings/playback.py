@@ -23,7 +23,9 @@ from simulator.engine.faults import EffectLog
 from simulator.engine.timeline import Timeline
 from simulator.engine.world import Watching, World
 from simulator.errors import ConfigError
-from simulator.server.inputs import (
+from simulator.server.journal import pod_of
+from simulator.server.pods import Pods
+from simulator.server.recordings.inputs import (
     STOPPED,
     Input,
     KubeletRestartWanted,
@@ -33,10 +35,8 @@ from simulator.server.inputs import (
     ServerStopped,
     read_input,
 )
-from simulator.server.journal import pod_of
-from simulator.server.pods import Pods
-from simulator.server.recording import Beginning, read_header
-from simulator.server.replayed_parts import ReplayedParts
+from simulator.server.recordings.recording import Beginning, read_header
+from simulator.server.recordings.replayed_parts import ReplayedParts
 
 LINES_MAX = 10_000_000
 """Most lines of a recording."""

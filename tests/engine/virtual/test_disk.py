@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from simulator.core.instants import SECOND, Duration, Instant
 from simulator.core.node_resources import listed_files
-from simulator.engine.disk import NO_SPACE, WRITEBACK, Disk, Loss
+from simulator.engine.actions import Loss
+from simulator.engine.storage_faults import NO_SPACE
 from simulator.engine.streams import RandomStreams
+from simulator.engine.virtual.disk import WRITEBACK, Disk
 
 TARGET = "kubelet_internal_checkpoint"
 TEMPORARY = ".kubelet_internal_checkpoint1"

@@ -17,7 +17,8 @@ from typing import Final
 from simulator.core.calls import StoreFailed, StoreReply
 from simulator.core.instants import MICROSECOND, MILLISECOND, SECOND, Duration, Instant
 from simulator.core.transitions import NodeName, Transition
-from simulator.engine.disk import Loss
+from simulator.engine.actions import Loss
+from simulator.engine.storage_faults import DATABASE_FULL
 from simulator.engine.timeline import Priority, Process, Timeline
 from simulator.errors import StoreError
 from simulator.ports import Durability, Outcome, Store
@@ -35,9 +36,6 @@ SYNC_PERIOD: Final = Duration(30 * SECOND)
 
 BATCH_MAX: Final = 512
 """Commits that are gathered at most."""
-
-FULL: Final = "database or disk is full"
-"""SQLite's text for SQLITE_FULL."""
 
 Reply = Callable[[StoreReply], None]
 StoreOpener = Callable[[], Store]
@@ -179,7 +177,7 @@ class Database:
             self._busy = False
 
     def _commit(self, batch: Sequence[_Pending]) -> list[StoreReply]:
-        failure = self._damage or (FULL if self.full and not self._ideal else "")
+        failure = self._damage or (DATABASE_FULL if self.full and not self._ideal else "")
         if not failure:
             transitions = tuple(each for pending in batch for each in pending.transitions)
             try:

@@ -30,14 +30,6 @@ CONNECTION_REFUSED: Final = "rpc error: code = Unavailable desc = connection ref
 CONNECTION_LOST: Final = "rpc error: code = Unavailable desc = error reading from server: EOF"
 
 
-RPC_NAMES: Final = {
-    "AllocateCall": "Allocate",
-    "PreferredAllocationCall": "GetPreferredAllocation",
-    "PreStartContainerCall": "PreStartContainer",
-}
-"""Call type to the RPC's name in the API (S1.3)."""
-
-
 class Plugin:
     """One plugin of one node (`simulator.engine.ports.InstalledPlugin`, `.PluginPeer`).
 
@@ -192,7 +184,7 @@ class Plugin:
 
     def call(self, call: PluginCall, reply: Callable[[PluginReply], None]) -> None:
         """Answer `call` after the plugin's latency, or fail it when the process ends."""
-        rpc = RPC_NAMES[type(call).__name__]
+        rpc = call.rpc
         self.calls[rpc] = self.calls.get(rpc, 0) + 1
         if isinstance(call, AllocateCall):
             self.allocated[call.pod] = self.allocated.get(call.pod, 0) + 1

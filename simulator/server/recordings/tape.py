@@ -11,13 +11,13 @@ from simulator.core.records import Stamped
 from simulator.core.transitions import NodeName
 from simulator.engine.ports import Adapters
 from simulator.server.feed import Feed
-from simulator.server.inputs import Input
-from simulator.server.recorded_parts import RecordedParts
-from simulator.server.recording import Beginning, Recorder, line_of
+from simulator.server.recordings.inputs import Input
+from simulator.server.recordings.recorded_parts import RecordedParts
+from simulator.server.recordings.recording import Beginning, Recorder, line_of
 
 
 class Tape:
-    """Hands on what happens in a live run (`simulator.server.seats.Listener`).
+    """Hands on what happens in a live run (`simulator.server.recordings.seats.Listener`).
 
     Args:
         recorder: Writes the recording, if there is one.

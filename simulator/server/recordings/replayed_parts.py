@@ -16,16 +16,16 @@ from simulator.core.transitions import (
     Transition,
 )
 from simulator.engine.node_phase import keeps_database
-from simulator.engine.plugin import Plugin
 from simulator.engine.ports import InstalledPlugin, KubeletSocket
 from simulator.engine.spec import NodeSpec, PluginSpec, SimulationSpec
 from simulator.engine.timeline import Timeline
-from simulator.server.inputs import (
+from simulator.engine.virtual.plugin import Plugin
+from simulator.server.recordings.inputs import (
     Input,
     StoreAnswered,
 )
-from simulator.server.replayed_sockets import ReplayedSockets
-from simulator.server.replayed_storage import ReplayedStorage
+from simulator.server.recordings.replayed_sockets import ReplayedSockets
+from simulator.server.recordings.replayed_storage import ReplayedStorage
 from store.memory.store import MemoryStore
 
 

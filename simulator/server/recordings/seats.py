@@ -7,7 +7,7 @@ from typing import Protocol
 from simulator.core.calls import Conflict, StoreFailed, StoreReply
 from simulator.core.transitions import NodeName
 from simulator.engine.ports import StoreAnswer
-from simulator.server.inputs import Input, StoreAnswered
+from simulator.server.recordings.inputs import Input, StoreAnswered
 
 
 class Listener(Protocol):

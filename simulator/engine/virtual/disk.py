@@ -20,24 +20,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Final
 
 from simulator.core.instants import MICROSECOND, MILLISECOND, SECOND, Duration, Instant
+from simulator.engine.actions import Loss
+from simulator.engine.storage_faults import NO_SPACE
 
 WRITEBACK: Final = Duration(30 * SECOND)
 """After so long the operating system has written back everything by itself."""
-
-NO_SPACE: Final = "no space left on device"
-"""The text of ENOSPC as the kubelet shows it."""
-
-
-class Loss(Enum):
-    """What a power cut takes of what is not durable yet: all, none, or what chance says."""
-
-    ALL = "all"
-    NONE = "none"
-    RANDOM = "random"
 
 
 @dataclass(frozen=True, slots=True)
