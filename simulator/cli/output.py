@@ -12,8 +12,8 @@ import difflib
 import functools
 import io
 import json
+import re
 import sys
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -33,10 +33,14 @@ JsonValue: TypeAlias = (
 )
 
 FORMATS: Final = ("table", "wide", "json", "yaml", "name", "csv")
-_GAP: Final = "   "
+_GAP: Final = 3
 _NOTHING: Final = "-"
 _FOLDED_MIN: Final = 7
 """Narrowest column that is folded; a patch version fits."""
+_LAST_MIN: Final = 24
+"""What is left to the last column, which may be a sentence, before others give way too."""
+_BREAK: Final = re.compile(r"(?<=[/,:.-])(?=[^/,:.-])|(?<=[a-z])(?=[A-Z])")
+"""Where the parts of a name meet: `example.com/gpu`, `gpu-0,gpu-1`, `UnexpectedAdmissionError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +232,8 @@ def aligned(
     wanted = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
     if least:
         wanted = [max(pair) for pair in zip(wanted, least, strict=True)]
-    widths = _widths(wanted, indent)
+    floors = [max(map(_longest_piece, column)) for column in zip(*texts, strict=True)]
+    widths, gap = _widths(wanted, floors, indent)
     found = []
     for line in texts:
         folded = [_folded(cell, width) for cell, width in zip(line, widths, strict=True)]
@@ -237,31 +242,65 @@ def aligned(
                 part + " " * (width - cell_len(part))
                 for part, width in zip(parts, widths, strict=True)
             ]
-            found.append(f"{' ' * indent}{_GAP.join(padded)}".rstrip())
+            found.append(f"{' ' * indent}{(' ' * gap).join(padded)}".rstrip())
     return found, widths
 
 
-def _widths(wanted: Sequence[int], indent: int) -> list[int]:
-    """Return the widths of columns: on a terminal the last gives way, then the widest ones.
+def _widths(wanted: list[int], floors: Sequence[int], indent: int) -> tuple[list[int], int]:
+    """Return the widths of columns and of the gaps between them.
 
-    What goes to no terminal keeps its lines whole, since programs read them.
+    What goes to no terminal keeps its lines whole, since programs read them. On a terminal that is
+    too narrow the gaps give way, then the last column, then the widest ones, down to their longest
+    piece; words are cut only where nothing else is left.
     """
-    widths = list(wanted)
     if not sys.stdout.isatty():
-        return widths
-    room = terminal.width() - indent - len(_GAP) * (len(widths) - 1)
-    if room - sum(widths[:-1]) >= _FOLDED_MIN:
-        widths[-1] = min(widths[-1], room - sum(widths[:-1]))
-    while sum(widths) > room and max(widths) > _FOLDED_MIN:
-        widths[widths.index(max(widths))] -= 1
+        return wanted, _GAP
+    room, gaps = terminal.width() - indent, len(wanted) - 1
+    widths, gap = wanted, _GAP
+    while sum(widths) + gap * gaps > room and gap > 1:
+        gap -= 1
+        widths = _narrowed(wanted, floors, room - gap * gaps)
+    return _narrowed(widths, [_FOLDED_MIN] * len(widths), room - gap * gaps), gap
+
+
+def _narrowed(wanted: Sequence[int], floors: Sequence[int], room: int) -> list[int]:
+    """Return widths that fit into some room, if none has to be narrower than its floor for it."""
+    widths = list(wanted)
+    widths[-1] = min(widths[-1], max(room - sum(widths[:-1]), _LAST_MIN, floors[-1]))
+    while sum(widths) > room:
+        above = [at for at, width in enumerate(widths) if width > floors[at]]
+        if not above:
+            break
+        widths[max(reversed(above), key=widths.__getitem__)] -= 1
     return widths
 
 
+def _longest_piece(cell: str) -> int:
+    return max(cell_len(piece) for word in cell.split(" ") for piece in _BREAK.split(word))
+
+
 def _folded(cell: str, width: int) -> list[str]:
-    if cell_len(cell) <= width:
-        return [cell]
-    parts = textwrap.wrap(cell, width, break_on_hyphens=False)
-    return parts if max(map(cell_len, parts)) <= width else chop_cells(cell, width)
+    """Return a cell in lines: between words if that does, else also within names, or anywhere."""
+    lines = [""]
+    for word in cell.split(" "):
+        line = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(line) <= width:
+            lines[-1] = line
+        elif cell_len(word) <= width:
+            lines.append(word)
+        else:
+            lines += _cut(word, width)
+    return [line for line in lines if line] or [""]
+
+
+def _cut(word: str, width: int) -> list[str]:
+    lines = [""]
+    for piece in _BREAK.split(word):
+        if cell_len(lines[-1] + piece) <= width:
+            lines[-1] += piece
+        else:
+            lines += chop_cells(piece, width)
+    return lines
 
 
 def _csv_lines(lines: Sequence[Sequence[str | int | float]]) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 from rich.cells import cell_len
 from typing_extensions import override
 
-from simulator.cli.output import Column, OutputOptions, Table, emit
+from simulator.cli.output import Column, OutputOptions, Table, aligned, emit
 
 Row = tuple[str, int | str, str]
 
@@ -137,9 +137,60 @@ def test_a_table_too_wide_for_its_terminal_is_folded_where_it_is_widest(
     lines = on_terminal(50, monkeypatch, rows)
 
     assert max(map(cell_len, lines)) <= 50
-    assert "".join(line[:20].strip() for line in lines[1:]) == rows[0][0]
+    assert "".join(line.split()[0] for line in lines[1:6]) == rows[0][0]
     assert "".join(line.split()[-1] for line in lines[1:]).count("日本") == 12
     assert len(on_terminal(100, monkeypatch, rows)) == 2
+
+
+NODES = [
+    "NODE STATUS VERSION RESOURCE CAPACITY ALLOCATABLE ALLOCATED HEALTHY ENDPOINT".split(),
+    "n0 Ready v1.36.2 example.com/gpu 4 4 2 4 Registered".split(),
+    "n1 Ready v1.36.2 acme.example/widget 3 3 0 0 Disconnected".split(),
+]  # fmt: skip
+
+
+def test_on_80_columns_names_are_folded_where_their_parts_meet_and_headers_are_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with contextlib.redirect_stdout(_Terminal()):
+        lines, _ = aligned(NODES)
+
+    assert lines == [
+        "NODE STATUS VERSION RESOURCE CAPACITY ALLOCATABLE ALLOCATED HEALTHY ENDPOINT",
+        "n0   Ready  v1.36.2 example. 4        4           2         4       Registered",
+        "                    com/gpu",
+        "n1   Ready  v1.36.2 acme.    3        3           0         0       Disconnected",
+        "                    example/",
+        "                    widget",
+    ]
+
+
+def test_the_gaps_give_way_before_anything_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = ["n0", "default/trainer", "UnexpectedAdmissionError", "example.com/gpu=2"]
+    shown: dict[int, list[str]] = {}
+    for columns in (67, 66, 50):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        with contextlib.redirect_stdout(_Terminal()):
+            shown[columns], _ = aligned([row])
+
+    assert shown[67] == ["n0   default/trainer   UnexpectedAdmissionError   example.com/gpu=2"]
+    assert shown[66] == ["n0  default/trainer  UnexpectedAdmissionError  example.com/gpu=2"]
+    assert [line.split() for line in shown[50]] == [
+        ["n0", "default/", "Unexpected", "example.com/"],
+        ["trainer", "AdmissionError", "gpu=2"],
+    ]
+
+
+def test_a_sentence_is_folded_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    with contextlib.redirect_stdout(_Terminal()):
+        lines, _ = aligned([["pod/q1", "0/2 nodes are available: Insufficient example.com/gpu."]])
+
+    assert lines == [
+        "pod/q1  0/2 nodes are available:",
+        "        Insufficient example.com/gpu.",
+    ]
 
 
 def test_on_a_terminal_too_narrow_for_anything_columns_keep_some_room(
