@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from simulator.live.world import LiveWorld
     from simulator.rig.rig import Rig
 
+__tracebackhide__ = True  # pytest shows the line of the test instead of what is below it
+
 Span = str | float
 """A Go duration such as `5m`, or a number of seconds."""
 
@@ -115,27 +117,28 @@ class Kubelet:
     # Waiting
 
     def wait_until(
-        self, condition: Callable[[], bool], timeout: float = WAIT_S, *, what: str = "it"
+        self, condition: Callable[[], bool], timeout: Span = WAIT_S, *, what: str = "it"
     ) -> None:
         """Wait until something is true, e.g. of what was said on the wire (`calls`).
 
         Args:
             condition: Called in the node's thread, so it may look at values only.
-            timeout: How many seconds.
+            timeout: For how long.
             what: What is waited for, for the message.
 
         Raises:
             NotInTimeError: It did not come true in time; the message says what was seen.
         """
-        if not self._rig.wait(lambda _: condition(), timeout):
-            reason = f"{what} did not happen within {timeout:g}s; {self._seen()}"
+        within_s = seconds_of(timeout)
+        if not self._rig.wait(lambda _: condition(), within_s):
+            reason = f"{what} did not happen within {within_s:g}s; {self._seen()}"
             raise NotInTimeError(reason)
 
-    def wait_registered(self, resource: str, timeout: float = WAIT_S) -> None:
+    def wait_registered(self, resource: str, timeout: Span = WAIT_S) -> None:
         """Wait until a plugin of the resource is registered and has sent its first list.
 
         Raises:
-            NotInTimeError: It has not, within `timeout` seconds; the message says what was seen.
+            NotInTimeError: It has not, within `timeout`; the message says what was seen.
         """
 
         def is_there() -> bool:
@@ -146,17 +149,17 @@ class Kubelet:
 
         self.wait_until(is_there, timeout, what=f"the registration of {resource}")
 
-    def wait_allocatable(self, resource: str, count: int, timeout: float = WAIT_S) -> None:
+    def wait_allocatable(self, resource: str, count: int, timeout: Span = WAIT_S) -> None:
         """Wait until exactly `count` devices of the resource are allocatable; 0 if it has none.
 
         Raises:
-            NotInTimeError: There are not, within `timeout` seconds; the message says what was seen.
+            NotInTimeError: There are not, within `timeout`; the message says what was seen.
         """
-        name = ResourceName(resource)
+        name, within_s = ResourceName(resource), seconds_of(timeout)
         if not self._rig.wait(
-            lambda world: dict(world.node(self.name).allocatable).get(name, 0) == count, timeout
+            lambda world: dict(world.node(self.name).allocatable).get(name, 0) == count, within_s
         ):
-            reason = f"{count} of {resource} were not allocatable within {timeout:g}s; "
+            reason = f"{count} of {resource} were not allocatable within {within_s:g}s; "
             raise NotInTimeError(reason + self._seen())
 
     # Pods
@@ -168,7 +171,7 @@ class Kubelet:
         *,
         pod: str = "",
         init: int = 0,
-        timeout: float = WAIT_S,
+        timeout: Span = WAIT_S,
     ) -> StartedContainer:
         """Create a pod that wants devices, and return what its container was started with.
 
@@ -177,7 +180,7 @@ class Kubelet:
             count: How many devices.
             pod: The pod's name; empty for one that is not taken.
             init: How many devices of the same resource an init container wants before that.
-            timeout: Seconds until the container runs.
+            timeout: For how long it is waited until the container runs.
 
         Raises:
             PodRefusedError: The kubelet refused the pod, or could not start its container.
@@ -187,13 +190,13 @@ class Kubelet:
         wanted = resource if isinstance(resource, Mapping) else {resource: count}
         self._pods += 1
         name = pod or f"pod-{self._pods}"
-        spec = pods.spec_of(name, wanted, init)
+        spec, within_s = pods.spec_of(name, wanted, init), seconds_of(timeout)
         made = self._rig.act(lambda world: world.factory.create(spec, name=name, node=self.name))
         panics = len(self._panics())
         if not self._rig.wait(
-            lambda world: pods.is_decided(made) or len(self._panics_in(world)) > panics, timeout
+            lambda world: pods.is_decided(made) or len(self._panics_in(world)) > panics, within_s
         ):
-            reason = f"pod {name} was neither started nor refused within {timeout:g}s; "
+            reason = f"pod {name} was neither started nor refused within {within_s:g}s; "
             raise NotInTimeError(reason + self._seen())
         if not pods.is_decided(made):
             panic = self._panics()[-1]
@@ -215,15 +218,15 @@ class Kubelet:
         name = pod if isinstance(pod, str) else pod.pod
         return self._rig.look(lambda world: pods.phase_of(world, name))
 
-    def wait_phase(self, pod: str | StartedContainer, phase: str, timeout: float = WAIT_S) -> None:
+    def wait_phase(self, pod: str | StartedContainer, phase: str, timeout: Span = WAIT_S) -> None:
         """Wait until a pod has a phase, e.g. `Failed`.
 
         Raises:
-            NotInTimeError: It has not, within `timeout` seconds.
+            NotInTimeError: It has not, within `timeout`.
         """
-        name = pod if isinstance(pod, str) else pod.pod
-        if not self._rig.wait(lambda world: pods.phase_of(world, name) == phase, timeout):
-            reason = f"pod {name} was not {phase} within {timeout:g}s but {self.phase(name)}; "
+        name, within_s = pod if isinstance(pod, str) else pod.pod, seconds_of(timeout)
+        if not self._rig.wait(lambda world: pods.phase_of(world, name) == phase, within_s):
+            reason = f"pod {name} was not {phase} within {within_s:g}s but {self.phase(name)}; "
             raise NotInTimeError(reason + self._seen())
 
     # What happens to a kubelet
@@ -249,7 +252,7 @@ class Kubelet:
 
         They are started again with the node, as a DaemonSet's pods are.
         """
-        running = self._rig.processes_of(self)
+        running = [each for each in self._rig.processes_of(self) if each.code is None]
         for process in running:
             process.kill()
         self._rig.perform(actions.RebootNode(self.name, span_of(down)))
@@ -331,6 +334,15 @@ def span_of(span: Span) -> Duration:
         ValueError: It is not a duration.
     """
     return parse_duration(span) if isinstance(span, str) else Duration(int(span * SECOND))
+
+
+def seconds_of(span: Span) -> float:
+    """Return a span of time in seconds.
+
+    Raises:
+        ValueError: It is not a duration.
+    """
+    return span_of(span) / SECOND
 
 
 def _counts(counts: Mapping[ResourceName, int]) -> str:

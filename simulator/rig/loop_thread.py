@@ -12,6 +12,8 @@ T = TypeVar("T")
 
 _END_S: Final = 5.0
 """Longest time that is waited for tasks that are cancelled at the end."""
+__tracebackhide__ = True  # pytest shows the line of the test instead of what is below it
+
 _CALL_TIMEOUT_S: Final = 60.0
 """Longest time that a call may take on the loop: then something is badly wrong."""
 
@@ -53,7 +55,10 @@ class LoopThread:
                 answer.set_exception(error)
 
         self._loop.call_soon_threadsafe(answer_it)
-        return answer.result(_CALL_TIMEOUT_S)
+        error = answer.exception(_CALL_TIMEOUT_S)
+        if error is not None:
+            raise error  # here, so that a traceback has no line of the library's
+        return answer.result()
 
     def close(self) -> None:
         """Cancel what is left, and end the thread; a second time does nothing."""

@@ -14,6 +14,8 @@ from simulator.engine.spec import PodSpec
 from simulator.live.world import LiveWorld
 from simulator.rig.outcomes import PodRefusedError, StartedContainer
 
+__tracebackhide__ = True  # pytest shows the line of the test instead of what is below it
+
 _MAIN: Final = ContainerName("main")
 _INIT: Final = ContainerName("init")
 

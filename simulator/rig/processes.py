@@ -110,7 +110,7 @@ class PluginProcess:
     def story(self) -> str:
         """Return in one line how it is, and the last that it has said."""
         state = "runs" if self.code is None else f"has exited with {self.code}"
-        said = " ".join(self.output.split())[-_SAID_MAX:]
+        said = _end_of(self.output)
         return f"{self._command[0]} {state}" + (f", saying: {said}" if said else "")
 
     def terminate(self) -> None:
@@ -131,3 +131,15 @@ class PluginProcess:
         self.wait(_KILLED_AFTER_S)
         self.kill()
         self._output.close()
+
+
+def _end_of(output: str) -> str:
+    """Return the last lines of an output in one, from the beginning of a line where one fits."""
+    lines = [" ".join(line.split()) for line in output.splitlines() if line.strip()]
+    last: list[str] = []
+    for line in reversed(lines):
+        if last and len(" ".join([line, *last])) > _SAID_MAX:
+            break
+        last.insert(0, line)
+    said = " ".join(last)
+    return said if len(last) == len(lines) and len(said) <= _SAID_MAX else f"…{said[-_SAID_MAX:]}"

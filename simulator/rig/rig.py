@@ -30,6 +30,8 @@ from simulator.rig.tap import Tap
 
 T = TypeVar("T")
 
+__tracebackhide__ = True  # pytest shows the line of the test instead of what is below it
+
 _ROOT_MAX: Final = 40
 """Longest temporary folder that leaves plugins room for the names of their sockets, in bytes."""
 _SHORT_ROOT: Final = "/tmp"  # noqa: S108 - a new folder in it, when the usual one is too long
@@ -229,12 +231,8 @@ class Rig:
         return process
 
     def processes_of(self, kubelet: Kubelet) -> list[PluginProcess]:
-        """Return the plugins that run beside a kubelet."""
-        return [
-            process
-            for name, process in self._processes
-            if name == kubelet.name and process.code is None
-        ]
+        """Return the plugins that were started beside a kubelet, those that have exited too."""
+        return [process for name, process in self._processes if name == kubelet.name]
 
     def _living(self) -> LiveWorld:
         if self._world is None:

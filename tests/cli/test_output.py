@@ -143,9 +143,10 @@ def test_a_table_too_wide_for_its_terminal_is_folded_where_it_is_widest(
 
 
 NODES = [
-    "NODE STATUS VERSION RESOURCE CAPACITY ALLOCATABLE ALLOCATED HEALTHY ENDPOINT".split(),
-    "n0 Ready v1.36.2 example.com/gpu 4 4 2 4 Registered".split(),
-    "n1 Ready v1.36.2 acme.example/widget 3 3 0 0 Disconnected".split(),
+    ["NODE", "STATUS", "VERSION", "RESOURCE", "CAPACITY", "ALLOCATABLE", "ALLOCATED", "HEALTHY",
+     "ENDPOINT"],
+    ["n0", "Ready", "v1.36.2", "example.com/gpu", "4", "4", "2", "4", "Registered"],
+    ["n1", "Ready", "v1.36.2", "acme.example/widget", "3", "3", "0", "0", "Disconnected"],
 ]  # fmt: skip
 
 

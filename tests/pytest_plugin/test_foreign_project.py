@@ -45,6 +45,31 @@ def test_a_folder_that_shadows_a_package_is_named_with_it(tmp_path: Path) -> Non
     assert f"the folder {tmp_path / 'store'} shadows Rebind's package `store`" in outcome.output
 
 
+def test_a_failure_shows_the_line_of_the_test_and_what_was_seen(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write(
+        "test_plugin.py",
+        """
+        def test_wait(kubelet):
+            kubelet.wait_registered("example.com/gpu", timeout="10ms")
+
+        def test_refusal(kubelet):
+            command = ("rebind", "plugin", "run", "faulty", "--mode", "failing-allocate")
+            kubelet.run(*command, "--socket-dir", kubelet.socket_dir)
+            kubelet.wait_allocatable("example.com/faulty", 4)
+            kubelet.allocate("example.com/faulty")
+        """,
+    )
+    outcome = project.run()
+
+    assert "2 failed" in outcome.output
+    assert "the registration of example.com/gpu did not happen within 0.01s" in outcome.output
+    assert "PodRefusedError: pod pod-1 was refused: UnexpectedAdmissionError" in outcome.output
+    places = [line.split(": ")[0] for line in outcome.output.splitlines() if ".py:" in line]
+    assert places[:2] == ["tests/test_plugin.py:3", "tests/test_plugin.py:9"]
+    assert all(place.startswith("FAILED ") for place in places[2:])
+
+
 def test_nothing_is_loaded_for_tests_that_do_not_use_it(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write(

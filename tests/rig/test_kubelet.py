@@ -154,6 +154,8 @@ def test_what_is_not_there_is_said() -> None:
             kubelet.delete("absent")
         with pytest.raises(ValueError, match="5"):
             kubelet.advance("5 minutes")
+        with pytest.raises(ValueError, match="soon"):
+            kubelet.wait_registered(GPU, timeout="soon")
     with pytest.raises(ConfigError, match="this node has ended"):
         kubelet.allocate(GPU)
     assert not kubelet.directory.exists()
@@ -171,11 +173,25 @@ def test_a_plugin_process_is_ended_with_the_node_and_started_again_by_a_reboot(
         kubelet.wait_until(lambda: process.output == "begun\nbegun")
         assert process.pid != first
         with pytest.raises(NotInTimeError, match=r"runs, saying: begun begun"):
-            kubelet.wait_registered(GPU, timeout=0.05)
+            kubelet.wait_registered(GPU, timeout="50ms")
         with pytest.raises(OSError, match=r"cannot run .*/absent: No such file"):
             kubelet.run(tmp_path / "absent")
 
     assert process.code is not None
+
+
+def test_a_plugin_that_has_exited_is_told_with_the_last_lines_that_it_said() -> None:
+    program = "import sys; [print(f'line {n:03}') for n in range(99)]; sys.exit('no device')"
+    with a_kubelet() as (kubelet, _):
+        process = kubelet.run(sys.executable, "-c", program)
+        process.wait(10)
+        with pytest.raises(NotInTimeError) as caught:
+            kubelet.wait_allocatable(GPU, 4, timeout="50ms")
+
+    told = str(caught.value)
+    assert "4 of example.com/gpu were not allocatable within 0.05s; allocatable: nothing" in told
+    assert "has exited with 1, saying: …line 067 line 068" in told
+    assert told.endswith("line 098 no device")
 
 
 def test_a_plugin_with_the_kubelets_path_built_in_runs_in_its_place() -> None:
