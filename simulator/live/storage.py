@@ -53,8 +53,8 @@ class PluginDirectory:
 class LiveStateFile:
     """One kubelet process' way to its checkpoint file; one step after the other, in a thread.
 
-    A write that is under way when the kubelet dies is finished, as the kernel would finish it; its
-    answer is nobody's.
+    What is under way when the kubelet dies is finished, as the kernel would finish it, before the
+    next process gets at the file; the answer is nobody's.
     """
 
     def __init__(
@@ -68,8 +68,6 @@ class LiveStateFile:
         self._files = storage.disk.files
         self._process = process
         self._dir_fsync = dir_fsync
-        self._waiting: deque[tuple[Callable[[], StoreReply], StoreAnswer]] = deque()
-        self._busy = False
 
     def read(self, reply: StoreAnswer) -> None:
         """Read the file."""
@@ -103,21 +101,7 @@ class LiveStateFile:
         self._do(act, reply)
 
     def _do(self, act: Callable[[], StoreReply], reply: StoreAnswer) -> None:
-        self._waiting.append((act, reply))
-        if not self._busy:
-            self._busy = True
-            self._storage.tasks.start(self._work(), f"checkpoint of {self._storage.name}")
-
-    async def _work(self) -> None:
-        with self._storage.timeline.held():
-            while self._waiting:
-                act, reply = self._waiting.popleft()
-                try:
-                    answer = await asyncio.to_thread(act)
-                except StoreError as error:
-                    answer = StoreFailed(str(error))
-                self._storage.timeline.enter(partial(self._told, answer, reply))
-        self._busy = False
+        self._storage.do(act, lambda answer: self._told(answer, reply))
 
     def _told(self, answer: StoreReply, reply: StoreAnswer) -> None:
         if self._process.is_alive():
@@ -157,11 +141,20 @@ class LiveStorage:
         self.added = Duration(0)
         self._dir_fsync = dir_fsync
         self._emit = emit
+        self._waiting: deque[tuple[Callable[[], StoreReply], StoreAnswer]] = deque()
+        self._busy = False
 
     def state_file(self, process: Process, injector: Injector) -> LiveStateFile:
         """Return a new kubelet process' way to the checkpoint file."""
         del injector  # Its faults cut simulated files; real ones have their own ways to fail.
         return LiveStateFile(self, process, dir_fsync=self._dir_fsync)
+
+    def do(self, act: Callable[[], StoreReply], reply: StoreAnswer) -> None:
+        """Do something to the files in a thread, after what was asked for before, by whomever."""
+        self._waiting.append((act, reply))
+        if not self._busy:
+            self._busy = True
+            self.tasks.start(self._work(), f"checkpoint of {self.name}")
 
     def settle(self) -> None:
         """Do nothing: the operating system that wrote still runs."""
@@ -217,6 +210,19 @@ class LiveStorage:
     async def close(self) -> None:
         """Wait until the writes under way are done."""
         await self.tasks.finish()
+
+    async def _work(self) -> None:
+        try:
+            with self.timeline.held():
+                while self._waiting:
+                    act, reply = self._waiting.popleft()
+                    try:
+                        answer = await asyncio.to_thread(act)
+                    except StoreError as error:
+                        answer = StoreFailed(str(error))
+                    self.timeline.enter(partial(reply, answer))
+        finally:
+            self._busy = False
 
     def _set_full(self, *, full: bool) -> None:
         self.full = full
