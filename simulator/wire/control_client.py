@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 from simulator.protocol.services import Method
 from simulator.wire.control import MESSAGE_SIZE_MAX
 from simulator.wire.control_errors import error_of
+from simulator.wire.sockets import target_of
 
 Request = TypeVar("Request", bound=Message)
 Response = TypeVar("Response", bound=Message)
@@ -74,5 +75,5 @@ def connected(path: Path) -> Iterator[ControlClient]:
         ("grpc.max_send_message_length", MESSAGE_SIZE_MAX),
         ("grpc.enable_retries", 0),
     )
-    with grpc.insecure_channel(f"unix:{path}", options=options) as channel:
+    with grpc.insecure_channel(target_of(path), options=options) as channel:
         yield ControlClient(channel, str(path))

@@ -15,6 +15,7 @@ from simulator.core.resources import ResourceName
 from simulator.errors import ServerError
 from simulator.protocol import rebind_podresources_v1_pb2 as v1
 from simulator.protocol.services import LIST
+from simulator.wire.sockets import target_of
 
 _TIMEOUT_S: Final = 10.0
 
@@ -25,7 +26,7 @@ async def list_pods(socket: Path) -> tuple[PodResources, ...]:
     Raises:
         ServerError: Nobody answers there, or with an error.
     """
-    async with grpc.aio.insecure_channel(f"unix:{socket}") as channel:
+    async with grpc.aio.insecure_channel(target_of(socket)) as channel:
         call: grpc.aio.UnaryUnaryMultiCallable[
             v1.ListPodResourcesRequest, v1.ListPodResourcesResponse
         ] = channel.unary_unary(

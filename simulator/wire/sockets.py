@@ -93,12 +93,18 @@ def target_of(path: Path) -> str:
 
 
 def require_room(path: Path) -> None:
-    """Refuse a path that is too long for a socket.
+    """Refuse a path that is too long for a socket, or that gRPC takes for two.
 
     Raises:
         ServerError: It is.
     """
     shown = path.absolute()
+    if "," in str(shown):
+        reason = (
+            f"the socket path {shown} has a comma in it, at which gRPC would part it; "
+            "use a folder and a socket name without"
+        )
+        raise ServerError(reason)
     length = len(os.fsencode(shown))
     if length > SOCKET_PATH_MAX:
         reason = (
