@@ -19,7 +19,7 @@ from simulator.engine.injection import Injector
 from simulator.engine.ports import StoreAnswer
 from simulator.engine.storage_faults import NO_SPACE, damaged
 from simulator.engine.timeline import Process
-from simulator.errors import ScenarioError, StoreError
+from simulator.errors import ScenarioError, StoreError, StoreUnavailableError
 from simulator.live.database import LiveDatabase
 from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
@@ -41,8 +41,14 @@ class PluginDirectory:
         return self.files.keys()
 
     def read(self, name: str) -> bytes | None:
-        """Return a file's content; None when there is no such file."""
-        return self.files.read(name)
+        """Return a file's content, None when there is no such file, nothing of an unreadable one.
+
+        Who looks is told what a kubelet would find there, whatever was done to the directory.
+        """
+        try:
+            return self.files.read(name)
+        except StoreUnavailableError:
+            return b""
 
     def put(self, name: str, content: bytes) -> None:
         """Place a durable file from outside."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
+from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.calls import CheckpointContent, Stored, StoreReply
 from simulator.engine.faults import EffectLog
 from simulator.engine.injection import Injector
 from simulator.engine.ports import StateFile
 from simulator.engine.timeline import Process
+from simulator.live.storage import PluginDirectory
 from simulator.live.world import LiveWorld
 from tests.live.worlds import NODE, WITHIN, a_spec, a_world
 
@@ -41,3 +44,13 @@ def test_a_write_of_a_killed_kubelet_is_done_before_the_next_one_gets_at_the_fil
             assert answers == [CheckpointContent(LARGE), Stored(), CheckpointContent(b"new")]
 
     asyncio.run(play())
+
+
+def test_looking_at_a_checkpoint_that_cannot_be_read_finds_nothing_in_it(tmp_path: Path) -> None:
+    """S4.12: for a kubelet, too, such a file is one without content."""
+    (tmp_path / CHECKPOINT_FILE_NAME).mkdir()
+    (tmp_path / "file").write_bytes(b"")
+
+    assert PluginDirectory(tmp_path).read(CHECKPOINT_FILE_NAME) == b""
+    assert PluginDirectory(tmp_path / "file").read(CHECKPOINT_FILE_NAME) == b""
+    assert PluginDirectory(tmp_path / "absent").read(CHECKPOINT_FILE_NAME) is None
