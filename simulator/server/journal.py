@@ -2,8 +2,8 @@
 
 Each change is one line at the end of a file, written before anything else follows from it; so a
 server that is killed loses no pod whose devices somebody has seen. Changes that belong together are
-one line. At a start the file is written anew with what is still there. A line that was cut off by a
-crash is left out.
+one line. At a start, and when it has grown, the file is written anew with what is still there. A
+line that was cut off by a crash is left out.
 
 A server whose journal cannot be written tells nobody anything more and ends: what it would tell
 would not be so after its next start.
@@ -29,10 +29,12 @@ from simulator.engine.api import ApiPod
 from simulator.engine.spec import Controller, PodSpec, PodStart, SimulationSpec
 from simulator.errors import ServerError
 from simulator.reports.documents import Json
+from simulator.server.live_lines import TOGETHER, Line, LiveLines
 
-Line = dict[str, Json]
-
-_TOGETHER: Final = "all of"
+RENEWED_FROM: Final = 8 * 1024 * 1024
+"""A file of so many bytes is written anew if most of it is about what is gone."""
+_GROWTH_MAX: Final = 4
+"""How many times as large as after its last renewal a file may become."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,28 +144,29 @@ _WORKLOADS: Final = TypeAdapter(KeptWorkload)
 class Journal:
     """The file, to be written at its end.
 
+    Args:
+        path: Where it is.
+        renewed_from: At which size it may be written anew, in bytes.
+
     Attributes:
         failed: Called when a line could not be written; none is written after it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, renewed_from: int = RENEWED_FROM) -> None:
+        self._renewed_from = renewed_from
         self.path = path
         self.failed: Callable[[ServerError], None] = lambda _: None
         self._file: int | None = None
         self._failure: ServerError | None = None
         self._held: list[Line] | None = None
+        self._live = LiveLines()
+        self._size = self._renewed_at = 0
 
     def begin(self, kept: Kept) -> None:
         """Write the file anew, whole or not at all, with what is there."""
-        fresh = self.path.with_suffix(".new")
-        lines = [_text(line) for line in kept_lines(kept)]
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb", closefd=False) as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(descriptor)
-        fresh.replace(self.path)
-        self._file = descriptor
+        for line in kept_lines(kept):
+            self._live.follow(line)
+        self._renew()
 
     def pod(self, pod: ApiPod, manifest: Mapping[str, Plain]) -> None:
         """Write that a pod is there, and all about it."""
@@ -205,7 +208,7 @@ class Journal:
         finally:
             self._held = None
             if held:
-                self._append(held[0] if len(held) == 1 else _line(_TOGETHER, {"lines": held}))
+                self._append(held[0] if len(held) == 1 else _line(TOGETHER, {"lines": held}))
 
     def check(self) -> None:
         """Make sure that what was told to the journal so far is kept.
@@ -232,7 +235,8 @@ class Journal:
     def _append(self, line: Line) -> None:
         if self._file is None:
             return
-        rest = memoryview(_text(line))
+        text = _text(line)
+        rest = memoryview(text)
         try:
             while rest:
                 rest = rest[os.write(self._file, rest) :]
@@ -244,6 +248,31 @@ class Journal:
             )
             self._failure = ServerError(reason)
             self.failed(self._failure)
+            return
+        self._live.follow(line)
+        self._size += len(text)
+        if self._size >= self._renewed_at:
+            try:
+                self._renew()
+            except OSError:  # As long as lines can be added, the file that is there will do.
+                self._renewed_at = self._size * 2
+
+    def _renew(self) -> None:
+        fresh = self.path.with_suffix(".new")
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "wb", closefd=False) as file:
+                file.writelines(map(_text, self._live))
+                file.flush()
+                os.fsync(descriptor)
+                self._size = file.tell()
+            fresh.replace(self.path)
+        except OSError:
+            os.close(descriptor)
+            raise
+        self.close()
+        self._file = descriptor
+        self._renewed_at = max(self._renewed_from, _GROWTH_MAX * self._size)
 
 
 def read_journal(path: Path) -> Kept:
@@ -291,7 +320,7 @@ def _fold(kept: Kept, line: Mapping[str, object]) -> None:
         kept.workloads[workload_key(workload)] = workload
     elif what == "workload gone":
         kept.workloads.pop(content["key"], None)
-    elif what == _TOGETHER:
+    elif what == TOGETHER:
         for each in content["lines"]:
             _fold(kept, each)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,57 @@ def test_what_was_written_is_read_again(journal: Journal) -> None:
     assert (start.phase, start.reason, start.message) == ("Failed", "Evicted", "why")
     (read,) = kept.pods.values()
     assert (read.spec.controller, read.spec.name) == (Controller.REPLICA_SET, "web-0")
+
+
+def test_a_file_that_is_mostly_about_what_is_gone_is_written_anew(tmp_path: Path) -> None:
+    """A server that runs for months neither fills a disk nor takes minutes to start."""
+    journal = Journal(tmp_path / "objects.jsonl", renewed_from=20_000)
+    journal.begin(Kept())
+    workload = KeptWorkload("deployment.apps", "default", "web", "{}", ("web-0",))
+    journal.workload(workload)
+    staying = ApiPod(SPEC, POD)
+    journal.pod(staying, MANIFEST)
+    for number in range(200):
+        with journal.together():
+            other = replace(POD, uid=PodUid(f"other-{number}"), name=f"other-{number}")
+            journal.pod(ApiPod(replace(SPEC, pod=other), other), MANIFEST)
+            journal.workload(replace(workload, name=f"other-{number}"))
+        staying.status = PodStatus("Running", message=f"for the {number}th time")
+        journal.changed(staying)
+        journal.gone(other.uid)
+        journal.workload_gone(f"default/deployment.apps/other-{number}")
+        assert journal.path.stat().st_size < 25_000
+    kept = read_journal(journal.path)
+
+    assert list(kept.workloads.values()) == [workload]
+    assert [(pod.uid, pod.message) for pod in kept.pods.values()] == [
+        (POD.uid, "for the 199th time")
+    ]
+
+
+def test_a_file_that_is_about_what_is_there_is_not_written_anew_each_time(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "objects.jsonl", renewed_from=100)
+    journal.begin(Kept())
+    files = set()
+    for number in range(100):
+        each = replace(POD, uid=PodUid(f"uid-{number}"))
+        journal.pod(ApiPod(replace(SPEC, pod=each), each), MANIFEST)
+        files.add(journal.path.stat().st_ino)
+
+    assert len(read_journal(journal.path).pods) == 100
+    assert len(files) <= 6
+
+
+def test_where_no_second_file_can_be_made_the_first_one_goes_on(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "objects.jsonl", renewed_from=100)
+    journal.begin(Kept())
+    journal.path.with_suffix(".new").mkdir()
+    for number in range(20):
+        each = replace(POD, uid=PodUid(f"uid-{number}"))
+        journal.pod(ApiPod(replace(SPEC, pod=each), each), MANIFEST)
+    journal.check()
+
+    assert len(read_journal(journal.path).pods) == 20
 
 
 def test_what_is_gone_is_gone_also_after_the_file_was_written_anew(journal: Journal) -> None:
