@@ -38,7 +38,7 @@ from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
 
 _LOG = logging.getLogger(__name__)
-_COUNTED_PODS_MAX: Final = 10_000
+_COUNTED_PODS_MAX: Final = 256
 """Of so many pods, the latest, a plugin's Allocate calls are counted apart."""
 _ONCE: Final = Duration(1_000 * HOUR)
 PACE: Final = Pace(look=Duration(10 * MILLISECOND), first_retry=_ONCE, last_retry=_ONCE)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 from functools import partial
+from pathlib import Path
 
+from simulator.core.calls import AllocateCall
 from simulator.core.instants import Duration, Instant
+from simulator.core.pods import ContainerName, PodUid
 from simulator.core.transitions import DevicesReported, NodeBooted, NodeName, Transition
 from simulator.engine.timeline import Process
 from simulator.live.database import LiveDatabase
+from simulator.live.plugin import LivePlugin
 from simulator.live.timeline import TURN_S, LiveTimeline
 from store.memory.store import MemoryStore
-from tests.live.worlds import GPU, NODE, devices
+from tests.live.worlds import GPU, NODE, a_plugin, devices
 
 EVENTS = 60
 EVENT_S = 0.002
@@ -100,3 +104,21 @@ def test_the_answers_of_one_long_commit_come_in_order_and_in_several_turns() -> 
 
     assert answered == list(range(EVENTS))
     assert len(set(counts)) >= 3
+
+
+def test_a_plugin_counts_the_calls_for_the_latest_pods_apart(tmp_path: Path) -> None:
+    """Nobody asks about the others, of which there is no end."""
+
+    async def play() -> LivePlugin:
+        timeline = LiveTimeline(asyncio.get_running_loop(), start=Instant(0))
+        plugin = LivePlugin(a_plugin(), tmp_path, timeline, lambda: None)
+        for number in range(1_000):
+            uid = PodUid(f"p{number}")
+            plugin.note(AllocateCall(GPU, (), uid, ContainerName("main")))
+        timeline.close()
+        return plugin
+
+    plugin = asyncio.run(play())
+
+    assert plugin.calls == {"Allocate": 1_000}
+    assert list(plugin.allocated) == [PodUid(f"p{number}") for number in range(744, 1_000)]
