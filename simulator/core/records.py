@@ -78,7 +78,10 @@ class RegistrationRefused(Record):
 class ListTooLarge(Record):
     """A ListAndWatch message was larger than may be received, which ended the stream (S1.21).
 
-    `devices` are in it (0: not counted), `size` bytes; the first `fitting` would be `limit` bytes.
+    Attributes:
+        devices: How many are in it; 0 when they were not counted.
+        size, limit: Bytes that it has, and that may be received.
+        fitting: How many of the devices, from the first on, would have fitted.
     """
 
     resource: ResourceName
