@@ -76,12 +76,14 @@ def at(folder: Path, *arguments: str) -> Finished:
 def test_the_examples_of_serve_run_until_they_are_stopped(example: str, folder: Path) -> None:
     _, _, *arguments = shlex.split(example)
     with process(folder, *arguments) as running:
-        said = ready(running)
+        said, place = ready(running), line_of(running.stderr)
         running.send_signal(signal.SIGINT)
         _, rest = running.communicate(timeout=DEADLINE_S)
 
     assert said.startswith("ready: ")
-    assert "/rebind.sock" in said
+    assert place.startswith("  commands on ")
+    assert place.endswith("/rebind.sock\n")
+    assert max(len(said), len(place)) <= 80
     assert running.returncode == 0
     assert "stopping" in rest
     assert "Traceback" not in rest
@@ -95,7 +97,7 @@ def test_pods_and_bindings_are_there_again_after_kill_9(folder: Path) -> None:
     arguments = ("--root-dir", "lab")
     with process(folder, *arguments) as running:
         ready(running)
-        at(folder, "plugin", "start", "fake", "--node", "n0")
+        at(folder, "plugin", "start", "fake")
         until_listed(folder)
         applied = at(folder, "apply", "-f", str(folder / "pod.yaml"))
         until_bound(folder)
@@ -219,6 +221,27 @@ def bound(server: Path) -> None:
     asked(server, "apply", "-f", str(FILES / "trainer.yaml"))
     while "Running" not in asked(server, "get", "pods", "trainer").stdout:
         assert time.monotonic() < deadline
+
+
+def test_a_plugin_is_started_on_a_node_by_name_where_there_are_several(server: Path) -> None:
+    for words in (("start", "fake"), ("stop", "fake")):
+        refused = asked(server, "plugin", *words)
+        reason = "there are 2 nodes; name one with --node: n0, n1"
+
+        assert (refused.code, refused.stdout) == (2, ""), words
+        assert refused.stderr.startswith(f"error: {reason}; see `rebind plugin "), words
+
+
+def test_a_recording_is_never_written_over(folder: Path) -> None:
+    there = folder / "run.jsonl"
+    there.write_text("mine")
+    arguments = ("--root-dir", str(folder / "lab"), "--http", "none", "--record", str(there))
+    refused = rebind("serve", "--persistence", "checkpoint", *arguments)
+
+    assert (refused.code, there.read_text()) == (3, "mine")
+    assert refused.stderr == (
+        f"error: {there}: there is such a file already; name a new one for the recording\n"
+    )
 
 
 def test_answers_that_come_from_the_records_say_so(server: Path) -> None:

@@ -83,7 +83,11 @@ class Recorder:
     """
 
     def __init__(self, path: Path) -> None:
-        self._file: BinaryIO = path.open("xb", buffering=0)
+        try:
+            self._file: BinaryIO = path.open("xb", buffering=0)
+        except FileExistsError as error:
+            reason = "there is such a file already; name a new one for the recording"
+            raise FileExistsError(error.errno, reason, str(path)) from error
         self._started = Instant(0)
 
     def begin(self, beginning: Beginning) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 import click
@@ -11,14 +12,15 @@ from plugins.kinds import KINDS, Kind
 from simulator.cli.commands.plugin.kinds import KindCommands, flags_of, help_of, pairs_of
 from simulator.cli.examples import example
 from simulator.cli.object_options import Asked, asked_options, present
-from simulator.cli.object_tables import PLUGINS
+from simulator.cli.object_tables import PLUGINS, text
 from simulator.cli.output import OutputOptions, output_options
 from simulator.cli.server_options import Where, server_options
 from simulator.protocol import control_services as methods
 from simulator.protocol import rebind_control_pb2 as control
-from simulator.reports.text import printable
+from simulator.reports.text import named, printable
+from simulator.wire.control_client import ControlClient
 
-_NODE_HELP: Final = "The node on which it runs."
+_NODE_HELP: Final = "The node on which it runs; not needed where there is only one."
 
 
 class _StartCommands(KindCommands):
@@ -33,12 +35,12 @@ class _StartCommands(KindCommands):
         @server_options
         def run(
             *,
-            node: str,
+            node: str | None,
             name: str | None,
             where: Where,
             **values: Any,  # noqa: ANN401 - flags that the kind's options make
         ) -> None:
-            pairs = [f"--{option}={text}" for option, text in pairs_of(kind, values)]
+            pairs = [f"--{option}={value}" for option, value in pairs_of(kind, values)]
             _start(where, node=node, name=name or "", kind=kind.name, arguments=pairs)
 
         return click.Command(
@@ -46,7 +48,7 @@ class _StartCommands(KindCommands):
             callback=run,
             params=[
                 *flags_of(kind),
-                click.Option(["--node"], metavar="NODE", required=True, help=_NODE_HELP),
+                click.Option(["--node"], metavar="NODE", help=_NODE_HELP),
                 click.Option(
                     ["--name"], metavar="NAME", help="What to call it  [default: its kind]"
                 ),
@@ -67,14 +69,14 @@ def _restarting(name: str) -> click.Command:
     """Return the command that starts a plugin again; whether there is one, its server knows."""
 
     @server_options
-    def run(*, node: str, where: Where) -> None:
+    def run(*, node: str | None, where: Where) -> None:
         _start(where, node=node, name=name, kind="", arguments=[])
 
     return click.Command(
         name,
         callback=run,
         params=[
-            click.Option(["--node"], metavar="NODE", required=True, help=_NODE_HELP),
+            click.Option(["--node"], metavar="NODE", help=_NODE_HELP),
             *_parameters(run),
         ],
         help=f"Start the plugin {name} again, which was stopped.",
@@ -82,11 +84,26 @@ def _restarting(name: str) -> click.Command:
     )
 
 
-def _start(where: Where, *, node: str, name: str, kind: str, arguments: list[str]) -> None:
-    request = control.StartPluginRequest(node=node, name=name, kind=kind, arguments=arguments)
+def _start(where: Where, *, node: str | None, name: str, kind: str, arguments: list[str]) -> None:
     with where.client() as client:
+        on = node or _only_node(client)
+        request = control.StartPluginRequest(node=on, name=name, kind=kind, arguments=arguments)
         started = client.call(methods.START_PLUGIN, request)
-    click.echo(printable(f"plugin/{started.name} started on {node}"))
+    click.echo(printable(f"plugin/{started.name} started on {on}"))
+
+
+def _only_node(client: ControlClient) -> str:
+    """Return the node of a server that has one.
+
+    Raises:
+        click.UsageError: It has several.
+    """
+    nodes = client.call(methods.GET, control.GetRequest(kind="nodes")).objects
+    names = [text(json.loads(node), "metadata", "name") for node in nodes]
+    if len(names) != 1:
+        reason = f"there are {len(names)} nodes; name one with --node: {named(names)}"
+        raise click.UsageError(reason, click.get_current_context())
+    return names[0]
 
 
 @click.group(
@@ -108,13 +125,14 @@ def start() -> None:
 
 @click.command(epilog=example("rebind plugin stop nic --node n1"))
 @click.argument("name")
-@click.option("--node", required=True, metavar="NODE", help=_NODE_HELP)
+@click.option("--node", metavar="NODE", help=_NODE_HELP)
 @server_options
-def stop(*, name: str, node: str, where: Where) -> None:
+def stop(*, name: str, node: str | None, where: Where) -> None:
     """Stop a plugin that runs inside the server; its devices are unhealthy from then on."""
     with where.client() as client:
-        client.call(methods.STOP_PLUGIN, control.StopPluginRequest(node=node, name=name))
-    click.echo(printable(f"plugin/{name} stopped on {node}"))
+        on = node or _only_node(client)
+        client.call(methods.STOP_PLUGIN, control.StopPluginRequest(node=on, name=name))
+    click.echo(printable(f"plugin/{name} stopped on {on}"))
 
 
 @click.command("list", epilog=example("rebind plugin list --node n0"))
