@@ -212,7 +212,8 @@ def _refuse_unusable(path: Path, *, read_only: bool) -> None:
     if not path.exists():
         if read_only:
             reason = (
-                f"database {path} does not exist; import a checkpoint, or name another with --db"
+                f"database {path} does not exist; start `rebind serve`, import a checkpoint, or "
+                "name another with --db"
             )
             raise StoreUnavailableError(reason)
         return

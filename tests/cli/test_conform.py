@@ -91,6 +91,7 @@ def test_a_plugin_that_ends_at_once_is_told_with_what_it_said() -> None:
     assert finished.code == 1
     assert "sh has exited with 4, saying: no driver" in finished.stdout
     assert finished.stdout.count("not applicable") == len(CATALOG) - 1
+    assert finished.stderr.endswith("\n-o wide says what each check requires, and why\n")
 
 
 @pytest.mark.parametrize(

@@ -288,8 +288,8 @@ def test_a_database_that_is_not_there_is_named() -> None:
 
     assert missing.code == 3
     assert missing.stderr == (
-        "error: database nowhere.db does not exist; import a checkpoint, or name another with "
-        "--db\n"
+        "error: database nowhere.db does not exist; start `rebind serve`, import a checkpoint, or "
+        "name another with --db\n"
     )
     assert not Path("nowhere.db").exists()
 

@@ -192,6 +192,8 @@ def conform(  # noqa: PLR0913 - one parameter for each option
         emit(_TABLE, findings, output)
     click.echo(totals(findings), err=True)
     if any(finding.verdict is Verdict.FAILED for finding in findings):
+        if output.format == "table":
+            click.echo("-o wide says what each check requires, and why", err=True)
         context.exit(CHECK_FAILED)
 
 

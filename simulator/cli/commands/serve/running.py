@@ -102,9 +102,9 @@ def _ready(server: Server, run: SimulationSpec) -> str:
     count = len(run.nodes)
     first = (
         f"ready: {count} node{'s' if count > 1 else ''}, kubelet {run.kubelet_version}, "
-        f"persistence {run.persistence}, commands on {server.socket}"
+        f"persistence {run.persistence}"
     )
-    lines = [first]
+    lines = [first, f"  commands on {server.socket}"]
     if server.http:
         lines.append(f"  {server.http}/metrics and /healthz")
     for name, paths in list(server.paths.items())[:_SHOWN_MAX]:
