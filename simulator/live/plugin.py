@@ -256,7 +256,7 @@ class LivePlugin:
         self._timeline.stir()
         self.failed = False
         kubelet = self._kubelet()
-        if kubelet is not None and not self.registered:
+        if kubelet is not None and (self._server is None or not self.registered):
             kubelet.asked.discard(self._place.socket_name)
         if self._server is None:
             conduct = Conduct(
