@@ -33,6 +33,7 @@ from simulator.live.timeline import LiveTimeline
 from simulator.live.watched_plugins import WatchedPlugins, watcher_settings
 from simulator.wire.connections import ConnectionSettings
 from simulator.wire.endpoint_uses import EndpointUses
+from simulator.wire.introspection import add_introspection
 from simulator.wire.plugin_client import PluginClientSettings, StreamEnd
 from simulator.wire.plugin_directory import clean_directory, endpoint_path, make_directory
 from simulator.wire.plugin_watcher import PluginWatcher
@@ -102,6 +103,7 @@ class KubeletSockets:
                 behavior=behavior,
                 now=around.timeline.now,
                 socket_mode=around.settings.socket_mode,
+                also=add_introspection if around.settings.reflection else None,
             ),
             PodResourcesAnswers(around.node, behavior, around.timeline, around.revision),
             around.meters,
@@ -133,6 +135,9 @@ class KubeletSockets:
         emptied = self._behavior.plugin_directory_emptied
         clean_directory(self._folder.device_plugins, emptied=emptied)
         make_directory(self._folder.pod_resources_socket.parent)
+        if self._around.settings.reflection:
+            server = self.registration.server
+            add_introspection(server.grpc_server, server.services)
         await self._pod_resources.start()
         await self.registration.server.start(mode=mode)
         self.watcher.start()
