@@ -15,7 +15,7 @@ from simulator.core.instants import SECOND, Duration
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine.spec import NodeSpec, PluginSpec, SimulationSpec
-from simulator.live.plugin import SpecModel
+from simulator.live.spec_model import SpecModel
 from simulator.rig.kubelet import Kubelet
 from simulator.rig.loop_thread import LoopThread
 from simulator.rig.rig import Rig
