@@ -159,6 +159,11 @@ class Node:
         return self.phase.reservations
 
     @property
+    def serves(self) -> bool:
+        """Whether a kubelet runs on it and listens."""
+        return self.kubelet is not None and self.kubelet.serving
+
+    @property
     def settled(self) -> bool:
         """Whether a kubelet has handled its first batch, or has given up starting."""
         return self._given_up or (self.kubelet is not None and self.kubelet.settled)

@@ -22,7 +22,7 @@ from simulator.core.instants import (
     after,
     format_duration,
 )
-from simulator.core.records import KubeletStartFailed, Stamped
+from simulator.core.records import Stamped
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
 from simulator.engine.observation import (
@@ -135,13 +135,8 @@ async def _made(make: Callable[[], LiveWorld]) -> LiveWorld:
     world.begin(warm=True)
 
     def all_have_begun() -> bool:
-        failed = {
-            each.node for each in world.records if isinstance(each.record, KubeletStartFailed)
-        }
-        return all(
-            name in failed or (node.kubelet is not None and node.kubelet.serving)
-            for name, node in world.nodes.items()
-        )
+        failed = {name for name, _ in world.start_failures()}
+        return all(name in failed or node.serves for name, node in world.nodes.items())
 
     if not await world.until(all_have_begun, READY):
         await world.close()

@@ -11,6 +11,8 @@ from typing import Final
 from typing_extensions import override
 
 from simulator.core.instants import SECOND, Duration, Instant
+from simulator.core.records import KubeletStartFailed
+from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
 from simulator.engine.faults import EffectLog, Fault
 from simulator.engine.ports import Adapters
@@ -27,6 +29,7 @@ from simulator.ports import Store
 _LOG = logging.getLogger(__name__)
 
 UNWATCHED: Final = Watching(invariants=False, records_max=10_000, deleted_pods_max=1_000)
+"""What is kept beside a world that runs for long; who watches or records it gets all records."""
 
 
 class LiveWorld(World):
@@ -104,6 +107,14 @@ class LiveWorld(World):
         if refusal:
             raise ScenarioError(refusal)
         super().perform(action, name)
+
+    def start_failures(self) -> list[tuple[NodeName, str]]:
+        """Return the nodes whose kubelets could not start, and why, in order."""
+        return [
+            (each.node, each.record.message)
+            for each in self.records
+            if isinstance(each.record, KubeletStartFailed)
+        ]
 
     def enter(self, action: Callable[[], None]) -> None:
         """Let something from outside happen now, in its turn."""

@@ -9,7 +9,7 @@ from simulator.core.instants import Duration
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
-from simulator.engine.api import PENDING, ApiPod
+from simulator.engine.api import ApiPod
 from simulator.engine.spec import PodSpec
 from simulator.live.world import LiveWorld
 from simulator.rig.outcomes import PodRefusedError, StartedContainer
@@ -37,11 +37,6 @@ def spec_of(name: str, wanted: Mapping[str, int], init: int) -> PodSpec:
         containers=(Container(_MAIN, limits),),
     )
     return PodSpec(name, pod, termination_grace=Duration(0))
-
-
-def is_decided(pod: ApiPod) -> bool:
-    """Tell whether a pod runs, is refused, or waits with an error."""
-    return pod.deleted or pod.status.phase != PENDING or bool(pod.status.waiting)
 
 
 def phase_of(world: LiveWorld, name: str) -> str:

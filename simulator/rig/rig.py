@@ -14,7 +14,6 @@ from types import TracebackType
 from typing import Final, Protocol, Self, TypeVar
 
 from simulator.core.instants import SECOND, Duration
-from simulator.core.records import KubeletStartFailed
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
 from simulator.engine.spec import SimulationSpec
@@ -118,11 +117,7 @@ class Rig:
 
         world = self._world = self.run(open_it())
         if not self.wait(_all_serve, _START_S):
-            failed = [
-                each.record.message
-                for each in self.look(lambda _: list(world.records))
-                if isinstance(each.record, KubeletStartFailed)
-            ]
+            failed = [message for _, message in self.look(lambda _: world.start_failures())]
             reason = f"the kubelet does not listen within {_START_S:g}s: {', '.join(failed)}"
             raise NotInTimeError(reason)
 
@@ -245,7 +240,7 @@ class Rig:
 
 
 def _all_serve(world: LiveWorld) -> bool:
-    return all(node.kubelet is not None and node.kubelet.serving for node in world.nodes.values())
+    return all(node.serves for node in world.nodes.values())
 
 
 def _new_root() -> Path:

@@ -13,132 +13,34 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from scenarios.files.documents import Plain
-from simulator.core.instants import Duration, Instant
-from simulator.core.pods import Container, Pod, PodUid
-from simulator.core.transitions import NodeName
+from simulator.core.pods import PodUid
 from simulator.engine.api import ApiPod
-from simulator.engine.spec import Controller, PodSpec, PodStart, SimulationSpec
 from simulator.errors import ServerError
 from simulator.reports.documents import Json
+from simulator.server.kept import (
+    Kept,
+    KeptWorkload,
+    fold,
+    kept_lines,
+    kept_pod,
+    line_of,
+    plain_pod,
+    plain_workload,
+)
 from simulator.server.live_lines import TOGETHER, Line, LiveLines
 
 RENEWED_FROM: Final = 8 * 1024 * 1024
 """A file of so many bytes is written anew if most of it is about what is gone."""
 _GROWTH_MAX: Final = 4
 """How many times as large as after its last renewal a file may become."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeptPod:
-    """One pod.
-
-    Attributes:
-        spec_name: The name of what it was made from, which replacements share.
-        grace_ns: How long its containers take to end.
-        manifest: What it was made from, as JSON.
-    """
-
-    uid: PodUid
-    name: str
-    namespace: str
-    created: Instant
-    spec_name: str
-    init_containers: tuple[Container, ...]
-    containers: tuple[Container, ...]
-    manifest: str
-    node: str = ""
-    controller: Controller = Controller.NONE
-    restart_policy: str = "Always"
-    grace_ns: int = 0
-    phase: str = "Pending"
-    reason: str = ""
-    message: str = ""
-    deleting: bool = False
-
-    @property
-    def pod(self) -> Pod:
-        """The pod itself."""
-        return Pod(
-            uid=self.uid,
-            name=self.name,
-            namespace=self.namespace,
-            init_containers=self.init_containers,
-            containers=self.containers,
-            created=self.created,
-        )
-
-    @property
-    def spec(self) -> PodSpec:
-        """What it was made from."""
-        return PodSpec(
-            name=self.spec_name,
-            pod=self.pod,
-            node=NodeName(self.node) if self.node else None,
-            controller=self.controller,
-            restart_policy=self.restart_policy,
-            termination_grace=Duration(self.grace_ns),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class KeptWorkload:
-    """A Deployment, ReplicaSet or Job, and the names of the pods that it makes."""
-
-    resource: str
-    namespace: str
-    name: str
-    content: str
-    pods: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Kept:
-    """What a journal says is there."""
-
-    pods: dict[PodUid, KeptPod] = field(default_factory=dict)
-    workloads: dict[str, KeptWorkload] = field(default_factory=dict)
-
-    def nodes(self) -> set[str]:
-        """Return the nodes to which pods are bound."""
-        return {pod.node for pod in self.pods.values() if pod.node}
-
-    def pods_of(self, node: NodeName) -> tuple[Pod, ...]:
-        """Return the pods of a node, in order of creation."""
-        return tuple(pod.pod for pod in self.pods.values() if pod.node == node)
-
-    def starts_of(self, node: NodeName) -> dict[PodUid, PodStart]:
-        """Return how the pods of a node stood."""
-        return {
-            pod.uid: PodStart(
-                phase=pod.phase,
-                reason=pod.reason,
-                message=pod.message,
-                restart_policy=pod.restart_policy,
-            )
-            for pod in self.pods.values()
-            if pod.node == node
-        }
-
-    def begin(self, run: SimulationSpec) -> SimulationSpec:
-        """Return a run whose nodes begin with these pods."""
-        nodes = tuple(
-            replace(node, pods=self.pods_of(node.name), pod_starts=self.starts_of(node.name))
-            for node in run.nodes
-        )
-        return replace(run, nodes=nodes)
-
-
-_PODS: Final = TypeAdapter(KeptPod)
-_WORKLOADS: Final = TypeAdapter(KeptWorkload)
 
 
 class Journal:
@@ -170,7 +72,7 @@ class Journal:
 
     def pod(self, pod: ApiPod, manifest: Mapping[str, Plain]) -> None:
         """Write that a pod is there, and all about it."""
-        self._write("pod", _plain_pod(_kept(pod, manifest)))
+        self._write("pod", plain_pod(kept_pod(pod, manifest)))
 
     def changed(self, pod: ApiPod) -> None:
         """Write how a pod stands now."""
@@ -193,7 +95,7 @@ class Journal:
 
     def workload(self, workload: KeptWorkload) -> None:
         """Write that a workload is there."""
-        self._write("workload", _plain_workload(workload))
+        self._write("workload", plain_workload(workload))
 
     def workload_gone(self, key: str) -> None:
         """Write that a workload is gone."""
@@ -208,7 +110,7 @@ class Journal:
         finally:
             self._held = None
             if held:
-                self._append(held[0] if len(held) == 1 else _line(TOGETHER, {"lines": held}))
+                self._append(held[0] if len(held) == 1 else line_of(TOGETHER, {"lines": held}))
 
     def check(self) -> None:
         """Make sure that what was told to the journal so far is kept.
@@ -226,7 +128,7 @@ class Journal:
             self._file = None
 
     def _write(self, what: str, content: Mapping[str, Json]) -> None:
-        line = _line(what, content)
+        line = line_of(what, content)
         if self._held is not None:
             self._held.append(line)
         else:
@@ -290,7 +192,7 @@ def read_journal(path: Path) -> Kept:
     lines = content.split(b"\n")
     for number, line in enumerate(lines[:-1], 1):
         try:
-            _fold(kept, json.loads(line))
+            fold(kept, json.loads(line))
         except (ValueError, KeyError, TypeError, ValidationError) as cause:
             reason = (
                 f"{path}:{number}: this line is none of a server's pods; "
@@ -298,102 +200,6 @@ def read_journal(path: Path) -> Kept:
             )
             raise ServerError(reason) from cause
     return kept
-
-
-def _fold(kept: Kept, line: Mapping[str, object]) -> None:
-    what, content = line["what"], line["is"]
-    if not isinstance(content, dict):
-        message = "no object"
-        raise TypeError(message)
-    if what == "pod":
-        pod = _PODS.validate_python(content)
-        kept.pods[pod.uid] = pod
-    elif what == "status":
-        uid = PodUid(content["uid"])
-        if uid in kept.pods:
-            changes = {key: value for key, value in content.items() if key != "uid"}
-            kept.pods[uid] = replace(kept.pods[uid], **changes)
-    elif what == "gone":
-        kept.pods.pop(PodUid(content["uid"]), None)
-    elif what == "workload":
-        workload = _WORKLOADS.validate_python(content)
-        kept.workloads[workload_key(workload)] = workload
-    elif what == "workload gone":
-        kept.workloads.pop(content["key"], None)
-    elif what == TOGETHER:
-        for each in content["lines"]:
-            _fold(kept, each)
-    else:
-        message = f"unknown {what}"
-        raise ValueError(message)
-
-
-def workload_key(workload: KeptWorkload) -> str:
-    """Return what a workload is called in the file."""
-    return f"{workload.namespace}/{workload.resource}/{workload.name}"
-
-
-def _kept(pod: ApiPod, manifest: Mapping[str, Plain]) -> KeptPod:
-    return KeptPod(
-        uid=pod.uid,
-        name=pod.pod.name,
-        namespace=pod.pod.namespace,
-        created=pod.pod.created,
-        spec_name=pod.spec.name,
-        init_containers=pod.pod.init_containers,
-        containers=pod.pod.containers,
-        manifest=json.dumps(manifest),
-        node=pod.node or "",
-        controller=pod.spec.controller,
-        restart_policy=pod.spec.restart_policy,
-        grace_ns=pod.spec.termination_grace,
-        phase=pod.status.phase,
-        reason=pod.status.reason,
-        message=pod.status.message,
-        deleting=pod.deleting,
-    )
-
-
-def _plain_pod(pod: KeptPod) -> dict[str, Json]:
-    return cast("dict[str, Json]", _PODS.dump_python(pod, mode="json"))
-
-
-def _plain_workload(workload: KeptWorkload) -> dict[str, Json]:
-    return cast("dict[str, Json]", _WORKLOADS.dump_python(workload, mode="json"))
-
-
-def kept_lines(kept: Kept) -> list[Line]:
-    """Return the lines that say what is there."""
-    return [
-        *(_line("workload", _plain_workload(each)) for each in kept.workloads.values()),
-        *(_line("pod", _plain_pod(each)) for each in kept.pods.values()),
-    ]
-
-
-def kept_of(lines: Iterable[Mapping[str, object]]) -> Kept:
-    """Return what lines say is there.
-
-    Raises:
-        ValueError, KeyError, TypeError: They are no such lines.
-    """
-    kept = Kept()
-    for line in lines:
-        _fold(kept, line)
-    return kept
-
-
-def pod_text(pod: ApiPod, manifest: Mapping[str, Plain]) -> str:
-    """Return all about a pod as JSON."""
-    return json.dumps(_plain_pod(_kept(pod, manifest)))
-
-
-def pod_of(text: str) -> KeptPod:
-    """Return the pod of `pod_text`."""
-    return _PODS.validate_json(text)
-
-
-def _line(what: str, content: Mapping[str, Json]) -> Line:
-    return {"what": what, "is": dict(content)}
 
 
 def _text(line: Line) -> bytes:

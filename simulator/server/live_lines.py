@@ -39,7 +39,13 @@ class LiveLines:
         elif what == "gone":
             self._lines.pop(f"pod/{content['uid']}", None)
         elif what == "workload":
-            key = f"{content['namespace']}/{content['resource']}/{content['name']}"
+            namespace, resource, name = content["namespace"], content["resource"], content["name"]
+            key = workload_key(str(namespace), str(resource), str(name))
             self._lines[f"workload/{key}"] = [line]
         else:
             self._lines.pop(f"workload/{content['key']}", None)
+
+
+def workload_key(namespace: str, resource: str, name: str) -> str:
+    """Return what a workload is called in a line."""
+    return f"{namespace}/{resource}/{name}"

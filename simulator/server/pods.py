@@ -17,7 +17,9 @@ from simulator.engine.api import NO_NODE, ApiPod
 from simulator.engine.spec import Controller
 from simulator.engine.world import World
 from simulator.errors import ObjectConflictError, ObjectNotFoundError
-from simulator.server.journal import Journal, Kept, KeptPod, KeptWorkload, pod_text
+from simulator.server.journal import Journal
+from simulator.server.kept import Kept, KeptPod, KeptWorkload, pod_text
+from simulator.server.live_lines import workload_key
 from simulator.server.manifests import Applied, ObjectKey, Template, content_of, with_grace
 from simulator.server.recordings.inputs import Input, PodUnwanted, PodWanted
 
@@ -254,7 +256,7 @@ class Pods:
         with self._noted_together():
             self._contents.pop(key, None)
             if self._journal is not None:
-                self._journal.workload_gone(_kept_key(key))
+                self._journal.workload_gone(workload_key(key.namespace, key.resource, key.name))
             pods = [
                 pod
                 for pod in self.all()
@@ -369,10 +371,6 @@ class Pods:
             key.namespace == pod.pod.namespace and pod.spec.name in names
             for key, names in self._workloads.items()
         )
-
-
-def _kept_key(key: ObjectKey) -> str:
-    return f"{key.namespace}/{key.resource}/{key.name}"
 
 
 def known(names: Sequence[str]) -> str:

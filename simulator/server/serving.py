@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -15,16 +15,15 @@ from pathlib import Path
 from typing import Final
 
 from simulator.core.instants import SECOND, Duration
-from simulator.core.records import KubeletStartFailed
 from simulator.core.transitions import NodeName
 from simulator.engine.node import Node
 from simulator.engine.spec import SimulationSpec
-from simulator.engine.world import Watching
 from simulator.errors import ServerError
 from simulator.live.settings import LiveSettings
 from simulator.live.world import LiveWorld
 from simulator.ports import Store, StoreReader
-from simulator.server.journal import Journal, Kept, read_journal
+from simulator.server.journal import Journal, read_journal
+from simulator.server.kept import Kept
 from simulator.server.plugin_host import BuiltInPlugins
 from simulator.server.recordings.inputs import STOPPED, ServerStopped
 from simulator.server.recordings.recording import Recorder, beginning_of
@@ -42,10 +41,6 @@ JOURNAL_NAME: Final = "objects.jsonl"
 """The pods of the server, in the root directory: what another cluster's API server would keep."""
 SEED_NAME: Final = "seed"
 """What the machines' boot ids follow from, in the root directory."""
-RECORDS_MAX: Final = 10_000
-"""Records that are kept in memory; watchers and recordings get all."""
-DELETED_PODS_MAX: Final = 1_000
-"""Deleted pods of which it is still known what they were."""
 _START: Final = Duration(60 * SECOND)
 _GRACE_S: Final = 0.5
 _PLUGIN_SOCKET_BYTES: Final = 50
@@ -163,11 +158,8 @@ class Server:
         self._ending.callback(service.close)
 
     def _world(self, run: SimulationSpec, tape: Tape) -> LiveWorld:
-        watching = Watching(
-            invariants=False, records_max=RECORDS_MAX, deleted_pods_max=DELETED_PODS_MAX
-        )
         serving = self._serving
-        world = LiveWorld(run, serving.settings, serving.store, watching, around=tape.around)
+        world = LiveWorld(run, serving.settings, serving.store, around=tape.around)
         tape.now = lambda: world.now
         return world
 
@@ -210,8 +202,9 @@ class Server:
             late = [name for name, node in world.nodes.items() if not _has_begun(node)]
             message = f"the kubelet of {late[0]} did not start within a minute"
             raise ServerError(message)
-        for failure in _start_failures(world):
-            raise ServerError(failure)
+        for name, failure in world.start_failures():
+            message = f"the kubelet of {name} does not start: {failure}"
+            raise ServerError(message)
 
 
 def claim_root(run: SimulationSpec, settings: LiveSettings) -> Claim:
@@ -264,12 +257,4 @@ def _warn_of_unserved(kept: Kept, run: SimulationSpec, path: Path) -> None:
 
 
 def _has_begun(node: Node) -> bool:
-    return node.kubelet is None or node.kubelet.serving
-
-
-def _start_failures(world: LiveWorld) -> Sequence[str]:
-    return [
-        f"the kubelet of {stamped.node} does not start: {stamped.record.message}"
-        for stamped in world.records
-        if isinstance(stamped.record, KubeletStartFailed)
-    ]
+    return node.kubelet is None or node.serves

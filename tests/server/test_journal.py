@@ -17,7 +17,8 @@ from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiPod, PodStatus
 from simulator.engine.spec import Controller, PodSpec
 from simulator.errors import ServerError
-from simulator.server.journal import Journal, Kept, KeptWorkload, read_journal
+from simulator.server.journal import Journal, read_journal
+from simulator.server.kept import Kept, KeptWorkload
 
 POD = Pod(
     PodUid("uid-1"),

@@ -23,7 +23,7 @@ from simulator.engine.faults import EffectLog
 from simulator.engine.timeline import Timeline
 from simulator.engine.world import Watching, World
 from simulator.errors import ConfigError
-from simulator.server.journal import pod_of
+from simulator.server.kept import pod_of
 from simulator.server.pods import Pods
 from simulator.server.recordings.inputs import (
     STOPPED,

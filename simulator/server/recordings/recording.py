@@ -29,7 +29,7 @@ from simulator.errors import ConfigError
 from simulator.ports import Durability
 from simulator.reports.documents import Json
 from simulator.reports.trace import record_fields
-from simulator.server.journal import Kept, kept_lines, kept_of
+from simulator.server.kept import Kept, kept_lines, kept_of
 from simulator.server.times import micro_timestamp
 
 KIND: Final = "Trace"
