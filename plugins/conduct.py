@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
+from simulator.config import KUBELET_SOCKET
 from simulator.core.instants import MILLISECOND, SECOND, Duration
 from simulator.core.registration import DEVICE_PLUGIN_VERSION
-
-KUBELET_SOCKET: Final = "kubelet.sock"
-"""The kubelet's socket in the plugin directory (S1.6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,10 +17,11 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
 
-from plugins.conduct import KUBELET_SOCKET, Conduct, Pace, Place
+from plugins.conduct import Conduct, Pace, Place
 from plugins.model import DevicePlugin, Sleep, sleep_really
 from plugins.options import Chosen, Option, pairs_of_words, read_span, read_switch, read_text
 from plugins.serving import PluginServer
+from simulator.config import KUBELET_SOCKET
 from simulator.errors import ConfigError
 from simulator.inotify import DirectoryChanges
 

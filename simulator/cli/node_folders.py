@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from simulator.cli.failures import EnvironmentProblem
+from simulator.config import PLUGIN_DIRECTORY
 from simulator.reports.text import named
-
-PLUGIN_FOLDER: Final = "device-plugins"
-REGISTRY_FOLDER: Final = "plugins_registry"
 
 
 def nodes_in(root: Path) -> list[str]:
     """Return the names of the nodes that have a folder of their own below `root`."""
     if not root.is_dir():
         return []
-    return sorted(each.name for each in root.iterdir() if _is_open_folder(each / PLUGIN_FOLDER))
+    return sorted(each.name for each in root.iterdir() if _is_open_folder(each / PLUGIN_DIRECTORY))
 
 
 def node_folder(root: Path, node: str | None) -> Path:
@@ -26,7 +23,7 @@ def node_folder(root: Path, node: str | None) -> Path:
         EnvironmentProblem: There is none, or there are several and none was named.
     """
     nodes = nodes_in(root)
-    if node is None and not nodes and (root / PLUGIN_FOLDER).is_dir():
+    if node is None and not nodes and (root / PLUGIN_DIRECTORY).is_dir():
         return root
     if node in nodes:
         return root / node

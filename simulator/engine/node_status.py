@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from simulator.config import KUBELET_SOCKET
 from simulator.core.inventory import Capacity
 from simulator.core.node_resources import resets_extended_resources
 from simulator.core.records import EventEmitted
 from simulator.core.resources import ResourceName
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.latencies import NODE_STATUS_PERIOD
-
-_REGISTRATION_SOCKET: Final = "kubelet.sock"
 
 
 class NodeStatusReporter:
@@ -31,7 +28,7 @@ class NodeStatusReporter:
         """
         host = self._host
         node = host.api.node(host.name)
-        listed = [_REGISTRATION_SOCKET]
+        listed = [KUBELET_SOCKET]
         if resets_extended_resources(self._behavior.extended_resource_reset, listed):
             node.capacity = dict.fromkeys(node.capacity, 0)
             node.allocatable = dict.fromkeys(node.allocatable, 0)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from simulator.config import (
+    KUBELET_SOCKET,
+    PLUGIN_DIRECTORY,
+    POD_RESOURCES_DIRECTORY,
+    REGISTRY_DIRECTORY,
+)
 from simulator.core.instants import SECOND, Duration, Instant
 from simulator.wire.connections import DIAL_TIMEOUT, RECEIVE_BYTES_MAX
 from store.committer import COMMIT_BATCH
@@ -21,22 +26,22 @@ class NodeFolder:
     @property
     def device_plugins(self) -> Path:
         """The plugin directory, with `kubelet.sock` and the checkpoint file."""
-        return self.path / "device-plugins"
+        return self.path / PLUGIN_DIRECTORY
 
     @property
     def registration_socket(self) -> Path:
         """Where plugins register."""
-        return self.device_plugins / "kubelet.sock"
+        return self.device_plugins / KUBELET_SOCKET
 
     @property
     def plugins_registry(self) -> Path:
         """Where the kubelet looks for plugins by itself."""
-        return self.path / "plugins_registry"
+        return self.path / REGISTRY_DIRECTORY
 
     @property
     def pod_resources_socket(self) -> Path:
         """Where agents ask who has which device."""
-        return self.path / "pod-resources" / "kubelet.sock"
+        return self.path / POD_RESOURCES_DIRECTORY / KUBELET_SOCKET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +60,7 @@ class LiveSettings:
         dial_timeout: How long a plugin may take to serve its socket, by the node's time (S1.12.5).
         receive_bytes_max: Largest message taken from a plugin (S1.21).
         plugins_max: Most registered plugins of a node.
+        pre_start_timeout: How long PreStartContainer may take, by the real clock (S1.26).
     """
 
     root: Path
@@ -73,8 +79,3 @@ class LiveSettings:
     def folder(self, node: str) -> NodeFolder:
         """Return a node's folder."""
         return NodeFolder(self.root / node)
-
-
-def folders(settings: LiveSettings, nodes: Sequence[str]) -> dict[str, NodeFolder]:
-    """Return the folders of several nodes, by name."""
-    return {node: settings.folder(node) for node in nodes}

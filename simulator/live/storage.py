@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from simulator.config import CHECKPOINT_FILE_NAME, RETIRED_CHECKPOINT_NAME
+from simulator.config import CHECKPOINT_FILE_NAME, PLUGIN_DIRECTORY, RETIRED_CHECKPOINT_NAME
 from simulator.core.calls import CheckpointContent, Missing, Stored, StoreFailed, StoreReply
 from simulator.core.instants import Duration
 from simulator.core.records import FaultInjected, Record
@@ -138,7 +138,7 @@ class LiveStorage:
         *,
         dir_fsync: bool,
     ) -> None:
-        self.disk = PluginDirectory(folder / "device-plugins")
+        self.disk = PluginDirectory(folder / PLUGIN_DIRECTORY)
         self.database = database
         self.timeline = timeline
         self.tasks = Tasks()

@@ -13,6 +13,7 @@ from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine import actions
 from simulator.engine.actions import Action
+from simulator.live.settings import NodeFolder
 from simulator.rig import pods
 from simulator.rig.outcomes import (
     KubeletPanickedError,
@@ -52,7 +53,8 @@ class Kubelet:
 
     def __init__(self, rig: Rig, name: NodeName, tap: Tap) -> None:
         self.name = name
-        self.directory = rig.root / name
+        self._folder = NodeFolder(rig.root / name)
+        self.directory = self._folder.path
         self.tap = tap
         self._rig = rig
         self._pods = 0
@@ -62,7 +64,7 @@ class Kubelet:
     @property
     def socket_dir(self) -> Path:
         """The plugin directory, with `kubelet.sock`."""
-        return self.directory / "device-plugins"
+        return self._folder.device_plugins
 
     @property
     def version(self) -> str:
@@ -72,12 +74,7 @@ class Kubelet:
     @property
     def is_up(self) -> bool:
         """Whether the kubelet runs and listens."""
-
-        def serves(world: LiveWorld) -> bool:
-            kubelet = world.nodes[self.name].kubelet
-            return kubelet is not None and kubelet.serving
-
-        return self._rig.look(serves)
+        return self._rig.look(lambda world: world.nodes[self.name].serves)
 
     @property
     def allocatable(self) -> Mapping[ResourceName, int]:
@@ -112,7 +109,7 @@ class Kubelet:
 
     def pod_resources(self) -> tuple[PodResources, ...]:
         """Ask the node's PodResources socket who has what, as a monitoring agent does (S8)."""
-        return self._rig.run(list_pods(self.directory / "pod-resources" / "kubelet.sock"))
+        return self._rig.run(list_pods(self._folder.pod_resources_socket))
 
     # Waiting
 
@@ -194,11 +191,11 @@ class Kubelet:
         made = self._rig.act(lambda world: world.factory.create(spec, name=name, node=self.name))
         panics = len(self._panics())
         if not self._rig.wait(
-            lambda world: pods.is_decided(made) or len(self._panics_in(world)) > panics, within_s
+            lambda world: made.is_decided or len(self._panics_in(world)) > panics, within_s
         ):
             reason = f"pod {name} was neither started nor refused within {within_s:g}s; "
             raise NotInTimeError(reason + self._seen())
-        if not pods.is_decided(made):
+        if not made.is_decided:
             panic = self._panics()[-1]
             reason = f"the kubelet panicked ({panic.rule}): {panic.detail}"
             raise KubeletPanickedError(reason)

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 from simulator.core.instants import SECOND, Duration, Instant
 from simulator.core.plugin_registry import (
@@ -36,9 +36,6 @@ from simulator.wire.plugin_directory import make_directory
 from simulator.wire.registry_tree import SocketIdentity, look
 
 _LOG = logging.getLogger(__name__)
-
-REGISTRY_DIRECTORY: Final = "plugins_registry"
-"""The directory below the kubelet's root directory (S1.30)."""
 
 
 class WatchedPlugins(Protocol):

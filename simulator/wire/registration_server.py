@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from simulator.config import KUBELET_SOCKET
 from simulator.core.behavior import Behavior
 from simulator.core.endpoints import PluginOptions
 from simulator.core.registration import registration_health
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol.services import REGISTER
 from simulator.wire.servers import ExhaustedError, ServerLimits, UnixServer
-
-KUBELET_SOCKET_NAME: Final = "kubelet.sock"
-"""The kubelet's socket, in its plugin directory as in its PodResources directory (S1.6, S8.1)."""
 
 HEALTH_CHECK_NAME: Final = "device-plugin"
 """The health check that tells of this server (S1.11)."""
@@ -64,7 +62,7 @@ class RegistrationServer:
         limits: ServerLimits | None = None,
         registrations_max: int = REGISTRATIONS_MAX,
     ) -> None:
-        self.server = UnixServer(directory / KUBELET_SOCKET_NAME, limits)
+        self.server = UnixServer(directory / KUBELET_SOCKET, limits)
         self.server.answer(REGISTER, self._answer)
         self._register = register
         self._registrations_max = registrations_max

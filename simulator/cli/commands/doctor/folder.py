@@ -13,15 +13,17 @@ from pathlib import Path
 from typing import Final
 
 from simulator.cli.commands.doctor.checks import Check, ok, problem, warning
-from simulator.cli.node_folders import PLUGIN_FOLDER
-from simulator.config import CHECKPOINT_FILE_NAME
+from simulator.config import (
+    CHECKPOINT_FILE_NAME,
+    KUBELET_SOCKET,
+    PLUGIN_DIRECTORY,
+    POD_RESOURCES_DIRECTORY,
+    REGISTRY_DIRECTORY,
+)
 from simulator.core.behavior import Behavior
 from simulator.core.plurals import counted
 from simulator.reports.text import named
 
-REGISTRY_FOLDER: Final = "plugins_registry"
-POD_RESOURCES_FOLDER: Final = "pod-resources"
-KUBELET_SOCKET: Final = "kubelet.sock"
 DEPRECATION: Final = "DEPRECATION"
 
 _TEMPORARY: Final = re.compile(rf"\.(?:\d{{5,}}|{CHECKPOINT_FILE_NAME}.+)", re.ASCII)
@@ -51,9 +53,9 @@ class NodeFolder:
 def find_folder(root: Path, node: str | None) -> NodeFolder | None:
     """Return the folders of a node: `ROOT/NODE`, `ROOT`, or `ROOT` as the plugin folder itself."""
     for each in (root / node, root) if node else (root,):
-        if (each / PLUGIN_FOLDER).is_dir():
-            return NodeFolder(each, each / PLUGIN_FOLDER)
-    if (root / CHECKPOINT_FILE_NAME).exists() or (root.name == PLUGIN_FOLDER and root.is_dir()):
+        if (each / PLUGIN_DIRECTORY).is_dir():
+            return NodeFolder(each, each / PLUGIN_DIRECTORY)
+    if (root / CHECKPOINT_FILE_NAME).exists() or (root.name == PLUGIN_DIRECTORY and root.is_dir()):
         return NodeFolder(None, root)
     return None
 
@@ -207,8 +209,8 @@ def _other_files(entries: Sequence[os.DirEntry[str]], kubelet: Behavior) -> Iter
 
 def _beside(root: Path) -> Iterator[Check]:
     for name, subject in (
-        (POD_RESOURCES_FOLDER, "PodResources socket"),
-        (REGISTRY_FOLDER, "registry sockets"),
+        (POD_RESOURCES_DIRECTORY, "PodResources socket"),
+        (REGISTRY_DIRECTORY, "registry sockets"),
     ):
         path = root / name
         try:

@@ -11,13 +11,17 @@ import click
 
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.commands.migrate.run import Request, plan_migration, run_migration, show_status
-from simulator.cli.commands.migrate.stopped_node import PLUGIN_DIRECTORY
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.lists import Read
 from simulator.cli.output import OutputOptions, output_options
 from simulator.cli.store_options import NewNodeName, conflict_option, db_option, pod_names_option
-from simulator.config import CHECKPOINT_FILE_NAME, DEFAULT_KUBELET_VERSION, DEFAULT_ROOT_DIR
+from simulator.config import (
+    CHECKPOINT_FILE_NAME,
+    DEFAULT_KUBELET_VERSION,
+    DEFAULT_ROOT_DIR,
+    PLUGIN_DIRECTORY,
+)
 from simulator.core.behavior import Behavior
 from simulator.core.migration.phases import Phase
 from simulator.core.switches import behavior_for

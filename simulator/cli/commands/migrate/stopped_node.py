@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from simulator.cli.failures import EnvironmentProblem
-from simulator.config import CHECKPOINT_FILE_NAME, CHECKPOINT_SIZE_MAX, RETIRED_CHECKPOINT_NAME
+from simulator.config import (
+    CHECKPOINT_FILE_NAME,
+    CHECKPOINT_SIZE_MAX,
+    KUBELET_SOCKET,
+    PLUGIN_DIRECTORY,
+    RETIRED_CHECKPOINT_NAME,
+)
 from simulator.core.calls import (
     CheckpointContent,
     Commit,
@@ -33,8 +39,6 @@ from store.file_store import FileStore
 
 T = TypeVar("T")
 
-PLUGIN_DIRECTORY: Final = "device-plugins"
-_KUBELET_SOCKET: Final = "kubelet.sock"
 _ANSWER_MAX_S: Final = 1.0
 
 
@@ -163,7 +167,7 @@ def kubelet_serves(folder: Path) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(_ANSWER_MAX_S)
         try:
-            probe.connect(str(folder / _KUBELET_SOCKET))
+            probe.connect(str(folder / KUBELET_SOCKET))
         except OSError:
             return False
     return True
@@ -177,7 +181,7 @@ def alone_in(folder: Path) -> Iterator[None]:
         EnvironmentProblem: A kubelet or another migration is at work.
     """
     if kubelet_serves(folder):
-        reason = f"a kubelet serves {folder / _KUBELET_SOCKET}; stop it and try again"
+        reason = f"a kubelet serves {folder / KUBELET_SOCKET}; stop it and try again"
         raise EnvironmentProblem(reason)
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -18,8 +18,8 @@ from simulator.cli.commands.plugin.running import run_plugin
 from simulator.cli.examples import example
 from simulator.cli.failures import EnvironmentProblem
 from simulator.cli.lists import Read
-from simulator.cli.node_folders import PLUGIN_FOLDER, REGISTRY_FOLDER, node_folder
-from simulator.config import DEFAULT_ROOT_DIR
+from simulator.cli.node_folders import node_folder
+from simulator.config import DEFAULT_ROOT_DIR, PLUGIN_DIRECTORY, REGISTRY_DIRECTORY
 from simulator.core.instants import Duration
 
 _BRIEFLY: Final = "--run-for 10ms"
@@ -69,7 +69,7 @@ class _RunCommands(KindCommands):
             run_for: Duration | None,
             **values: Any,  # noqa: ANN401 - flags that the kind's options make
         ) -> None:
-            plugin_dir = socket_dir or node_folder(root_dir, node) / PLUGIN_FOLDER
+            plugin_dir = socket_dir or node_folder(root_dir, node) / PLUGIN_DIRECTORY
             if not plugin_dir.is_dir():
                 reason = (
                     f"there is no plugin directory {plugin_dir}; start `rebind serve` first, or "
@@ -77,7 +77,8 @@ class _RunCommands(KindCommands):
                 )
                 raise EnvironmentProblem(reason)
             setting = Setting(
-                plugin_dir=plugin_dir, registry_dir=plugin_dir.absolute().parent / REGISTRY_FOLDER
+                plugin_dir=plugin_dir,
+                registry_dir=plugin_dir.absolute().parent / REGISTRY_DIRECTORY,
             )
             group = build_plugin(kind.name, pairs_of(kind, values), setting)
             asyncio.run(run_plugin(group, for_at_most=run_for))
