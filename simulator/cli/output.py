@@ -39,8 +39,12 @@ _FOLDED_MIN: Final = 7
 """Narrowest column that is folded; a patch version fits."""
 _LAST_MIN: Final = 24
 """What is left to the last column, which may be a sentence, before others give way too."""
-_BREAK: Final = re.compile(r"(?<=[/,:.-])(?=[^/,:.-])|(?<=[a-z])(?=[A-Z])")
-"""Where the parts of a name meet: `example.com/gpu`, `gpu-0,gpu-1`, `UnexpectedAdmissionError`."""
+_BREAKS: Final = (
+    re.compile(r"(?<=[/,])(?=[^/,])|(?<=[a-z])(?=[A-Z])"),
+    re.compile(r"(?<=[:.-])(?=[^:.-])"),
+)
+"""Where names are cut, the better places first: `example.com/gpu`, `gpu-0,gpu-1`, `AdmissionError`;
+then a domain, a UUID."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +280,10 @@ def _narrowed(wanted: Sequence[int], floors: Sequence[int], room: int) -> list[i
 
 
 def _longest_piece(cell: str) -> int:
-    return max(cell_len(piece) for word in cell.split(" ") for piece in _BREAK.split(word))
+    pieces: list[str] = cell.split(" ")
+    for places in _BREAKS:
+        pieces = [part for piece in pieces for part in places.split(piece)]
+    return max(map(cell_len, pieces))
 
 
 def _folded(cell: str, width: int) -> list[str]:
@@ -293,13 +300,16 @@ def _folded(cell: str, width: int) -> list[str]:
     return [line for line in lines if line] or [""]
 
 
-def _cut(word: str, width: int) -> list[str]:
+def _cut(word: str, width: int, breaks: Sequence[re.Pattern[str]] = _BREAKS) -> list[str]:
+    """Return a word in lines, cut in the best places that do."""
+    if not breaks:
+        return chop_cells(word, width)
     lines = [""]
-    for piece in _BREAK.split(word):
+    for piece in breaks[0].split(word):
         if cell_len(lines[-1] + piece) <= width:
             lines[-1] += piece
         else:
-            lines += chop_cells(piece, width)
+            lines += _cut(piece, width, breaks[1:])
     return lines
 
 

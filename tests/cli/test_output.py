@@ -183,6 +183,28 @@ def test_the_gaps_give_way_before_anything_is_folded(monkeypatch: pytest.MonkeyP
     ]
 
 
+def test_a_list_is_folded_between_its_names_and_a_uuid_at_its_hyphens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    with contextlib.redirect_stdout(_Terminal()):
+        lines, _ = aligned([["-1:gpu-0,gpu-1", "47bc4d88-8946-1155bb6c0144"]])
+
+    assert [line.split() for line in lines] == [
+        ["-1:gpu-0,gpu-1", "47bc4d88-8946-"],
+        ["1155bb6c0144"],
+    ]
+    monkeypatch.setenv("COLUMNS", "26")
+    with contextlib.redirect_stdout(_Terminal()):
+        lines, _ = aligned([["-1:gpu-0,gpu-1", "47bc4d88-8946-1155bb6c0144"]])
+
+    assert [line.split() for line in lines] == [
+        ["-1:gpu-0,", "47bc4d88-"],
+        ["gpu-1", "8946-"],
+        ["1155bb6c0144"],
+    ]
+
+
 def test_a_sentence_is_folded_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     with contextlib.redirect_stdout(_Terminal()):

@@ -57,7 +57,11 @@ def nodes(*, where: Where, asked: Asked, output: OutputOptions) -> None:
 @resource_option
 @output_options()
 def devices(*, where: Where, node: str | None, resource: str | None, output: OutputOptions) -> None:
-    """Show devices and who holds them."""
+    """Show devices and who holds them.
+
+    Their health is what the plugin has said last; whether it is still there, `rebind get plugins`
+    tells.
+    """
     with where.store() as (store, source):
         found = store.devices(node=None if node is None else NodeName(node))
     chosen = [each for each in found if resource in {None, each.resource}]
