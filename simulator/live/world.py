@@ -92,7 +92,7 @@ class LiveWorld(World):
 
     def begin(self, *, warm: bool = False) -> None:
         """Let the nodes begin; a kubelet that finds its state goes on as after a restart."""
-        self._timeline.enter(lambda: self.start(warm=warm))
+        self.enter(lambda: self.start(warm=warm))
 
     @override
     def perform(self, action: Action, name: str) -> None:
@@ -117,8 +117,26 @@ class LiveWorld(World):
         ]
 
     def enter(self, action: Callable[[], None]) -> None:
-        """Let something from outside happen now, in its turn."""
-        self._timeline.enter(action)
+        """Let something from outside happen now, in its turn; its error is the caller's.
+
+        When its turn comes only later, because an event is happening now, an error of it is told
+        as that of any other event.
+        """
+        failures: list[Exception] = []
+        waits = True
+
+        def act() -> None:
+            try:
+                action()
+            except Exception as error:
+                if not waits:
+                    raise
+                failures.append(error)
+
+        self._timeline.enter(act)
+        waits = False
+        if failures:
+            raise failures[0]
 
     def put_forward(self, span: Duration) -> None:
         """Let `span` pass at once."""
