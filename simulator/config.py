@@ -21,6 +21,8 @@ REGISTRY_DIRECTORY: Final = "plugins_registry"
 """Beside it: where the kubelet looks for plugins by itself (S1.30)."""
 POD_RESOURCES_DIRECTORY: Final = "pod-resources"
 """Beside it: where agents ask who has which device (S8.1)."""
+CONTROL_SOCKET: Final = "rebind.sock"
+"""The control socket of `rebind serve`, in its root directory."""
 KUBELET_SOCKET: Final = "kubelet.sock"
 """What the kubelet's own sockets are called, in the first and in the last."""
 CHECKPOINT_SIZE_MAX: Final = 64 * 1024 * 1024

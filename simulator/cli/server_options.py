@@ -20,13 +20,11 @@ from typing_extensions import override
 from simulator.assembly import opened_store, server_at, server_reader
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.store_options import db_option
-from simulator.config import DEFAULT_ROOT_DIR
+from simulator.config import CONTROL_SOCKET, DEFAULT_ROOT_DIR
 from simulator.errors import ConfigError, ServerNotRunningError
 from simulator.ports import StoreReader
 from simulator.wire.control_client import ControlClient
 
-SOCKET_NAME: Final = "rebind.sock"
-"""The control socket of a server, in its root directory."""
 _SCHEME: Final = "unix:"
 
 
@@ -49,7 +47,7 @@ class Where:
     @property
     def socket(self) -> Path:
         """The socket of the server."""
-        return self.server or self.root_dir / SOCKET_NAME
+        return self.server or self.root_dir / CONTROL_SOCKET
 
     @contextmanager
     def client(self) -> Iterator[ControlClient]:
@@ -139,7 +137,7 @@ def _server_options(command: Callable[..., None]) -> Callable[..., None]:
         "--server",
         type=_Socket(),
         metavar="SOCKET",
-        help=f"The server's socket  [default: {SOCKET_NAME} in --root-dir]",
+        help=f"The server's socket  [default: {CONTROL_SOCKET} in --root-dir]",
     )(command)
     return command
 

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from simulator.config import CONTROL_SOCKET
 from simulator.core.instants import SECOND, Duration
 from simulator.core.transitions import NodeName
 from simulator.engine.node import Node
@@ -35,8 +36,6 @@ from simulator.wire.control_socket import Claim, claim
 from simulator.wire.sockets import require_room
 from simulator.wire.status_pages import HttpAddress, StatusServer
 
-SOCKET_NAME: Final = "rebind.sock"
-"""The control socket, in the root directory."""
 JOURNAL_NAME: Final = "objects.jsonl"
 """The pods of the server, in the root directory: what another cluster's API server would keep."""
 SEED_NAME: Final = "seed"
@@ -93,7 +92,7 @@ class Server:
     @property
     def socket(self) -> Path:
         """The control socket."""
-        return self._root / SOCKET_NAME
+        return self._root / CONTROL_SOCKET
 
     @property
     def paths(self) -> dict[NodeName, NodePaths]:
@@ -215,13 +214,13 @@ def claim_root(run: SimulationSpec, settings: LiveSettings) -> Claim:
         OSError: It cannot be made.
     """
     root = settings.root
-    require_room(root / SOCKET_NAME)
+    require_room(root / CONTROL_SOCKET)
     for node in run.nodes:
         folder = settings.folder(node.name)
         require_room(folder.pod_resources_socket)
         require_room(folder.device_plugins / ("x" * _PLUGIN_SOCKET_BYTES))
     root.mkdir(parents=True, exist_ok=True)
-    return claim(root / SOCKET_NAME)
+    return claim(root / CONTROL_SOCKET)
 
 
 def seed_of(root: Path, new: int) -> int:

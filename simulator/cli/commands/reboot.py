@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from simulator.cli.durations import read_span
+from simulator.cli.durations import down_option
 from simulator.cli.examples import example
-from simulator.cli.lists import Read
 from simulator.cli.server_options import Where, server_options
 from simulator.core.instants import Duration
 from simulator.protocol import control_services as methods
@@ -20,14 +19,7 @@ def reboot() -> None:
 
 @reboot.command(epilog=example("rebind reboot node n1 --down 1s --renumber"))
 @click.argument("node")
-@click.option(
-    "--down",
-    type=Read("duration", read_span),
-    default="0s",
-    show_default=True,
-    metavar="DURATION",
-    help="How long the node is down.",
-)
+@down_option("How long the node is down.")
 @click.option(
     "--renumber",
     is_flag=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from simulator.cli.durations import read_span
+from simulator.cli.durations import down_option
 from simulator.cli.examples import example
 from simulator.cli.lists import Read
 from simulator.cli.server_options import Where, server_options
@@ -26,14 +26,7 @@ def _version(text: str) -> str:
 
 @restart.command(epilog=example("rebind restart kubelet n0", "rebind restart kubelet n0 --down 1s"))
 @click.argument("node")
-@click.option(
-    "--down",
-    type=Read("duration", read_span),
-    default="0s",
-    show_default=True,
-    metavar="DURATION",
-    help="How long no kubelet runs.",
-)
+@down_option("How long no kubelet runs.")
 @click.option(
     "--kubelet-version",
     "version",
