@@ -31,7 +31,7 @@ class Seen:
     async def next(self) -> None:
         """Wait for a notice that comes from now on."""
         self.noticed.clear()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await self.noticed.wait()
 
 

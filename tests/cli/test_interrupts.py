@@ -9,7 +9,7 @@ import pytest
 
 from simulator.cli.interrupts import follows_interrupt, interrupts_kept
 
-LONGEST = 20.0
+LONGEST = 60.0
 """Seconds after which an interrupt counts as lost."""
 
 

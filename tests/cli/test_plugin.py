@@ -47,7 +47,7 @@ async def test_a_plugin_runs_until_it_is_told_to_end_and_takes_its_socket_along(
             sockets = [path.name for path in node.directory.glob("fake-*")]
             process.send_signal(ending)
             await node.until(lambda: plugin.ended)
-            stdout, stderr = process.communicate(timeout=10)
+            stdout, stderr = process.communicate(timeout=60)
 
         assert devices == {"gpu-0": ("Healthy", None), "gpu-1": ("Healthy", None)}
         assert sockets == ["fake-example.com_gpu.sock"]

@@ -53,7 +53,7 @@ class Beside:
             resources=(resource,),
             version=version,
             wants=wants or PluginOptions(),
-            within=Duration(20 * SECOND),
+            within=WITHIN,
         )
 
     def send_states(self, *states: tuple[str, str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from simulator.core.allocate_response import AllocateResponse, encode
-from simulator.core.instants import Duration
+from simulator.core.instants import HOUR, Duration
 from simulator.core.records import RegistrationRefused
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import CreatePod, RestartKubelet, StartPlugin
@@ -20,6 +20,7 @@ from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol import rebind_pluginregistration_pb2 as registration
 from simulator.protocol import services
 from simulator.wire.servers import UnixServer
+from tests.live.real_plugins import until
 from tests.live.worlds import GPU, NODE, WITHIN, a_pod, a_spec, a_world, done
 
 REGISTRATIONS = 'kubelet_device_plugin_registration_total{resource_name="example.com/gpu"}'
@@ -95,7 +96,7 @@ def test_a_plugin_in_the_registry_is_found_and_comes_back_after_a_restart_by_its
     """S1.33, S1.36, S1.37, S1.38, TestMetricCollection."""
 
     async def play() -> None:
-        async with a_world(a_spec(plugins=()), speed=20.0) as world:
+        async with a_world(a_spec(plugins=()), speed=20.0, dial_timeout=HOUR) as world:
             async with watched(world) as plugin:
                 assert await world.until(lambda: allocatable(world) == {GPU: 1}, WITHIN)
                 await done(world, CreatePod("a", NODE), "pod")
@@ -103,12 +104,13 @@ def test_a_plugin_in_the_registry_is_found_and_comes_back_after_a_restart_by_its
                 assert found is not None
                 assert found.device_ids == ((GPU, ("w0",)),)
                 assert REGISTRATIONS not in values(world)
+                await until(world, lambda: plugin.told == [(True, "")])
                 states = [name for name in values(world) if name.startswith(TOTALS)]
                 assert len(states) == 2
 
                 await done(world, RestartKubelet(NODE, Duration(0)), "restart")
                 assert await world.until(lambda: allocatable(world) == {GPU: 1}, WITHIN)
-                assert plugin.told == [(True, ""), (True, "")]
+                await until(world, lambda: plugin.told == [(True, ""), (True, "")])
             assert await world.until(lambda: allocatable(world) == {GPU: 0}, WITHIN)
 
     asyncio.run(play())
@@ -118,7 +120,10 @@ def test_a_plugin_in_the_registry_that_is_refused_is_recorded() -> None:
     """S1.34."""
 
     async def play() -> None:
-        async with a_world(a_spec(plugins=()), speed=20.0) as world, watched(world, "gpu"):
+        async with (
+            a_world(a_spec(plugins=()), speed=20.0, dial_timeout=HOUR) as world,
+            watched(world, "gpu"),
+        ):
 
             def refused() -> list[RegistrationRefused]:
                 records = [each.record for each in world.records]

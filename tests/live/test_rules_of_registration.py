@@ -11,7 +11,7 @@ import pytest
 from typing_extensions import override
 
 from simulator.core.endpoints import PluginOptions
-from simulator.core.instants import MILLISECOND, Duration
+from simulator.core.instants import SECOND, Duration
 from simulator.core.records import KubeletStarted, KubeletStartFailed, RegistrationRefused
 from simulator.engine.actions import CreatePod, RestartKubelet
 from simulator.live.world import LiveWorld
@@ -28,7 +28,7 @@ from tests.live.real_plugins import (
 from tests.live.worlds import NODE, done
 
 UNKNOWN = "rpc error: code = Unknown desc = "
-SOON = Duration(300 * MILLISECOND)
+SOON = Duration(2 * SECOND)
 
 
 class Stranger(grpc.GenericRpcHandler):

@@ -23,7 +23,7 @@ from store.sql_store import SqlStore
 
 GPU = ResourceName("example.com/gpu")
 NODE = NodeName("n0")
-WITHIN = Duration(20 * SECOND)
+WITHIN = Duration(60 * SECOND)
 
 
 def devices(count: int) -> tuple[Device, ...]:

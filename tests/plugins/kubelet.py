@@ -24,7 +24,7 @@ from simulator.protocol import services
 from simulator.protocol.services import Method
 
 P = ParamSpec("P")
-LIMIT = 20.0
+LIMIT = 60.0
 """Seconds after which a test has failed."""
 
 
@@ -77,7 +77,7 @@ class Registered:
             request_serializer=method.request.SerializeToString,
             response_deserializer=method.response.FromString,
         )
-        return await call(request, timeout=5)
+        return await call(request, timeout=LIMIT)
 
     async def allocate_bytes(self, *devices: str) -> bytes:
         """Return the serialized answer to Allocate for one container."""
@@ -88,7 +88,7 @@ class Registered:
         request = device_plugin.AllocateRequest(
             container_requests=[device_plugin.ContainerAllocateRequest(devices_ids=devices)]
         )
-        return bytes(await call(request, timeout=5))
+        return bytes(await call(request, timeout=LIMIT))
 
     async def allocate(self, *devices: str) -> AllocateResponse:
         """Return the answer to Allocate for one container, as the kubelet decodes it."""

@@ -19,7 +19,7 @@ from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.protocol import rebind_pluginregistration_pb2 as plugin_registration
 from simulator.protocol import services
 from simulator.wire.sockets import identity_of
-from tests.plugins.kubelet import in_loop, plugin_directory
+from tests.plugins.kubelet import LIMIT, in_loop, plugin_directory
 
 GPU = "example.com/gpu"
 QUICK = Pace(look=Duration(5 * MILLISECOND), first_retry=Duration(10 * MILLISECOND))
@@ -46,7 +46,7 @@ async def ask(channel: grpc.aio.Channel, method: services.Method[Any, Any], requ
         request_serializer=method.request.SerializeToString,
         response_deserializer=method.response.FromString,
     )
-    return await call(request, timeout=5)
+    return await call(request, timeout=LIMIT)
 
 
 @in_loop

@@ -76,7 +76,7 @@ class Project:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
         return Outcome(finished.returncode, finished.stdout)
 

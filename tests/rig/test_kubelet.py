@@ -11,7 +11,7 @@ import pytest
 from simulator.core.allocate_response import DeviceSpec
 from simulator.core.devices import UNHEALTHY, Device, DeviceId
 from simulator.core.endpoints import PluginOptions
-from simulator.core.instants import MILLISECOND, MINUTE, Duration
+from simulator.core.instants import MINUTE, SECOND, Duration
 from simulator.engine.spec import PluginLatency
 from simulator.errors import ConfigError, ScenarioError
 from simulator.namespaces import why_refused
@@ -118,7 +118,7 @@ def test_a_plugin_that_does_not_answer_is_told_by_name() -> None:
 
 def test_a_panic_of_the_kubelet_is_told() -> None:
     """S3.14: the device has vanished while the plugin was asked."""
-    answering = PluginLatency(allocate=Duration(300 * MILLISECOND))
+    answering = PluginLatency(allocate=Duration(2 * SECOND))
     with a_plugin(latency=answering) as (kubelet, plugin):
 
         def report() -> None:

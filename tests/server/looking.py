@@ -21,7 +21,7 @@ from simulator.wire.control_client import ControlClient
 from tests.server.ledger import Devices, SeenPod, Sight
 
 NODES: Final = ("n0", "n1")
-_TIMEOUT_S: Final = 10.0
+_TIMEOUT_S: Final = 60.0
 
 
 def objects(client: ControlClient, kind: str, **request: str) -> list[Object]:

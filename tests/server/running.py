@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from simulator.assembly import served
+from simulator.core.instants import SECOND, Duration
 from simulator.core.transitions import NodeName
 from simulator.engine.spec import NodeSpec, SimulationSpec
 from simulator.live.settings import LiveSettings
@@ -22,6 +23,8 @@ RUN = SimulationSpec(
 )
 SPEED = 20.0
 """How much faster time passes on the nodes than for the tests."""
+DIAL = Duration(60 * SECOND)
+"""How long a plugin is dialed, by the real clock, which a busy machine needs."""
 
 
 @contextmanager
@@ -36,7 +39,9 @@ def running_server(  # noqa: PLR0913 - what a server is given
 ) -> Iterator[Path]:
     """Run a server in `root`, and give its control socket."""
     started: Future[tuple[Path, asyncio.Event]] = Future()
-    settings = replace(LiveSettings(root=root), speed=speed)
+    settings = replace(
+        LiveSettings(root=root), speed=speed, dial_timeout=Duration(int(DIAL * speed))
+    )
 
     async def serve() -> None:
         try:
@@ -70,7 +75,7 @@ def running_server(  # noqa: PLR0913 - what a server is given
         finally:
             loop.call_soon_threadsafe(over.set)
     finally:
-        thread.join(30)
+        thread.join(60)
     if ended:
         raise ended[0]
 

@@ -21,7 +21,7 @@ from simulator.protocol import rebind_control_pb2 as control
 from simulator.wire.control_client import ControlClient
 from tests.server.running import a_client
 
-WAIT_S = 30.0
+WAIT_S = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +226,7 @@ def test_of_several_objects_all_are_deleted_or_none(server: ControlClient) -> No
 
 
 def test_a_workload_can_be_made_anew_while_pods_of_the_old_one_end(server: ControlClient) -> None:
-    notes = {"annotations": {"rebind.internal/termination-time": "30s"}}
+    notes = {"annotations": {"rebind.internal/termination-time": "1h"}}
     job = {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -234,7 +234,11 @@ def test_a_workload_can_be_made_anew_while_pods_of_the_old_one_end(server: Contr
         "spec": {
             "template": {
                 "metadata": notes,
-                "spec": {"nodeName": "n0", "containers": [{"name": "main"}]},
+                "spec": {
+                    "nodeName": "n0",
+                    "containers": [{"name": "main"}],
+                    "terminationGracePeriodSeconds": 3600,
+                },
             }
         },
     }

@@ -32,7 +32,7 @@ def server() -> Iterator[ControlClient]:
 
 def page(server: ControlClient, path: str) -> str:
     address = server.call(methods.INFO, control.InfoRequest()).http
-    with urllib.request.urlopen(f"{address}{path}", timeout=10) as answer:  # noqa: S310 - our own
+    with urllib.request.urlopen(f"{address}{path}", timeout=60) as answer:  # noqa: S310 - our own
         return bytes(answer.read()).decode()
 
 

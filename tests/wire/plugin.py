@@ -17,7 +17,7 @@ from simulator.wire.servers import UnixServer
 
 Answer = TypeVar("Answer")
 
-DEADLINE_S: Final = 20.0
+DEADLINE_S: Final = 60.0
 """After how long a test gives up."""
 
 

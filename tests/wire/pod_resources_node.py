@@ -92,7 +92,7 @@ class Node:
             request_serializer=method.request.SerializeToString,
             response_deserializer=method.response.FromString,
         )
-        return await call(request, timeout=20)
+        return await call(request, timeout=60)
 
     async def list_pods(self) -> v1.ListPodResourcesResponse:
         return await self.call(services.LIST, v1.ListPodResourcesRequest())

@@ -70,7 +70,7 @@ class Kubelet:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until something is true."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not condition():
                 self.stirred.clear()
                 await self.stirred.wait()

@@ -39,7 +39,7 @@ async def refused(
     """Call a method, and return the status with which it is refused."""
     call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = node.channel.unary_unary(name)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await call(request, timeout=20)
+        await call(request, timeout=60)
     return caught.value.code(), caught.value.details()
 
 
@@ -336,7 +336,7 @@ def test_names_and_numbers_on_the_wire_are_those_of_the_api() -> None:
                 call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = node.channel.unary_unary(
                     name
                 )
-                assert await call(request, timeout=20) == answer
+                assert await call(request, timeout=60) == answer
 
     asyncio.run(scenario())
 

@@ -23,7 +23,7 @@ from simulator.wire.connections import Connection, ConnectionSettings, dial
 from simulator.wire.registration_server import Registration, RegistrationServer
 from simulator.wire.servers import ServerLimits
 
-DEADLINE_S: Final = 20.0
+DEADLINE_S: Final = 60.0
 IN_CREATE: Final = 0x100
 REQUEST: Final = device_plugin.RegisterRequest(
     version="v1beta1",

@@ -212,7 +212,7 @@ def test_a_server_takes_no_more_connections_than_it_may(folder: Path) -> None:
         server = UnixServer(folder / "s.sock", ServerLimits(connections_max=2))
         await server.start()
         hasty = ConnectionSettings(dial_timeout=Duration(100 * MILLISECOND))
-        taken = [await dial(server.path, hasty) for _ in range(2)]
+        taken = [await dial(server.path, ConnectionSettings()) for _ in range(2)]
         with pytest.raises(PluginTimeoutError):
             await dial(server.path, hasty)
         await taken.pop().close()

@@ -42,7 +42,7 @@ class Site:
         address = self.server.address
         reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(request)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             answer = await reader.read()
         writer.close()
         await writer.wait_closed()
@@ -128,7 +128,7 @@ def test_connections_are_bounded_and_broken_off_at_the_end() -> None:
             address = one.server.address
             waiting = [await asyncio.open_connection(address.host, address.port) for _ in range(65)]
             reader, refused = waiting.pop()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 assert await reader.read() == b""
             refused.close()
             await refused.wait_closed()

@@ -38,7 +38,7 @@ async def test_the_plugin_tells_a_kubelet_of_gpus_until_it_is_told_to_end(stub: 
                     lambda: [health for health, _ in plugin.devices().values()][1] != "Healthy"
                 )
                 process.send_signal(signal.SIGTERM)
-                stdout, stderr = process.communicate(timeout=10)
+                stdout, stderr = process.communicate(timeout=60)
             finally:
                 process.kill()
 
@@ -58,7 +58,7 @@ def test_without_the_library_one_line_says_so_and_the_exit_code_is_3(tmp_path: P
     environment = searched_first(tmp_path)
 
     with start("--socket-dir", str(tmp_path), environment=environment) as process:
-        stdout, stderr = process.communicate(timeout=20)
+        stdout, stderr = process.communicate(timeout=60)
 
     assert (process.returncode, stdout) == (3, "")
     assert stderr == (
