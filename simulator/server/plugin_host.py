@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from plugins.kinds import KINDS, SOCKET_NAME, PluginGroup, Setting, build_plugin, kind_of, pairs_of
-from simulator.core.instants import SECOND, Duration
+from simulator.core.instants import MILLISECOND, SECOND, Duration
 from simulator.core.records import KubeletStarted, KubeletStopped, Stamped
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
@@ -30,6 +31,11 @@ BACK_AFTER_BOOT: Final = Duration(2 * SECOND)
 PLUGINS_MAX: Final = 64
 """Most built-in plugins of one node."""
 
+_KNOWN_WITHIN_S: Final = 10.0
+"""Longest real time that a start waits until the node's kubelet knows the plugin."""
+_LOOK: Final = Duration(20 * MILLISECOND)
+_UNRELIABLE: Final = "faulty"
+"""The kind whose plugins may never register."""
 _DOWN: Final = frozenset({"reboot", "power cut", "recreated"})
 """Causes for which a kubelet stops and the machine with it."""
 _NAME: Final = re.compile(r"[A-Za-z][-A-Za-z0-9_.]{0,39}", re.ASCII)
@@ -79,6 +85,8 @@ class BuiltInPlugins:
     async def start(self, node: NodeName, name: str, kind: str, arguments: tuple[str, ...]) -> str:
         """Start a plugin, or one that was stopped when `kind` is empty; return its name.
 
+        Waits a while for the kubelet to have its list, since pods get no devices before (S3.7).
+
         Raises:
             ConfigError: There is no such kind, or its options cannot be used.
             ObjectConflictError: One of this name runs.
@@ -92,6 +100,7 @@ class BuiltInPlugins:
                 raise ObjectConflictError(message)
             plugin.wanted = True
             await self._begin(node, plugin)
+            await self._until_known(node, plugin)
             return name
         name = name or kind
         if not _NAME.fullmatch(name):
@@ -109,6 +118,7 @@ class BuiltInPlugins:
         plugin = _Plugin(kind, _with_socket(tuple(pairs_of(kind, arguments)), name))
         await self._begin(node, plugin)
         of_node[name] = plugin
+        await self._until_known(node, plugin)
         return name
 
     async def stop(self, node: NodeName, name: str) -> None:
@@ -159,6 +169,30 @@ class BuiltInPlugins:
         await group.start()
         plugin.group = group
         plugin.resources = tuple(ResourceName(server.model.resource) for server in group.servers)
+
+    async def _until_known(self, node: NodeName, plugin: _Plugin) -> None:
+        """Wait until the node's kubelet has the plugin's list or refuses it, if it is there."""
+
+        def is_settled() -> bool:
+            kubelet = self._world.nodes[node].kubelet
+            if kubelet is None or not kubelet.serving or plugin.group is None:
+                return True
+            known, total = kubelet.manager.snapshot(), kubelet.manager.capacity().total
+            return all(
+                server.refusal
+                or (
+                    known.endpoints.get(ResourceName(server.model.resource)) == "running"
+                    and server.model.resource in total
+                )
+                for server in plugin.group.servers
+            )
+
+        if plugin.kind == _UNRELIABLE:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_KNOWN_WITHIN_S):
+                while not await self._world.until(is_settled, _LOOK):
+                    pass
 
     async def _end(self, plugin: _Plugin) -> None:
         group, plugin.group = plugin.group, None

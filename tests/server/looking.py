@@ -117,7 +117,7 @@ def plugins_registered(client: ControlClient) -> bool:
     """Tell whether each node has a plugin that has listed its devices."""
     found = objects(client, "nodes")
     return all(items(node, "status", "deviceManager") for node in found) and all(
-        text(line, "endpoint") == "Registered"
+        text(line, "endpoint") == "Registered" and at(line, "healthy") != 0
         for node in found
         for line in items(node, "status", "deviceManager")
     )

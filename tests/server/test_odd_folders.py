@@ -13,7 +13,7 @@ from simulator.protocol import rebind_control_pb2 as control
 from simulator.wire.control_client import connected
 from simulator.wire.pod_resources_client import list_pods
 from tests.server.running import RUN, running_server, short_folder
-from tests.server.test_service import a_pod, apply, phase, plugin_state, until
+from tests.server.test_service import a_pod, apply, phase, serves, until
 
 ODD_NAME = "a b%41#?é漢"
 
@@ -26,7 +26,7 @@ def test_sockets_are_found_in_a_folder_of_any_name() -> None:
                 methods.START_PLUGIN,
                 control.StartPluginRequest(node="n0", name="gpu", kind="fake"),
             )
-            until(lambda: plugin_state(client, "n0") == "Registered")
+            until(lambda: serves(client, "n0"))
             apply(client, a_pod("pod-1"))
             until(lambda: phase(client, "pod-1") == "Running")
             agents = folder / ODD_NAME / "n0" / "pod-resources" / "kubelet.sock"

@@ -18,7 +18,16 @@ from simulator.server.recordings.playback import play, read_recording
 from simulator.server.recordings.recording import line_of
 from simulator.wire.control_client import ControlClient, connected
 from tests.server.running import RUN, running_server, short_folder
-from tests.server.test_service import a_pod, apply, delete, found, phase, plugin_state, until
+from tests.server.test_service import (
+    a_pod,
+    apply,
+    delete,
+    found,
+    phase,
+    plugin_state,
+    serves,
+    until,
+)
 
 LIVE = ("database", "checkpoint")
 
@@ -43,7 +52,7 @@ def replayed(path: Path) -> list[dict[str, object]]:
 def start_plugin(client: ControlClient, *arguments: str) -> None:
     request = control.StartPluginRequest(node="n0", name="gpu", kind="fake", arguments=arguments)
     client.call(methods.START_PLUGIN, request)
-    until(lambda: plugin_state(client, "n0") == "Registered")
+    until(lambda: serves(client, "n0"))
 
 
 def is_running_web(pod: Object) -> bool:
@@ -61,7 +70,7 @@ def a_life(client: ControlClient) -> None:
     delete(client, "pod-1")
     delete(client, "pod-2", force=True)
     client.call(methods.REBOOT_NODE, control.RebootNodeRequest(node="n0", renumber=True))
-    until(lambda: plugin_state(client, "n0") == "Registered")
+    until(lambda: serves(client, "n0"))
     web = {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",

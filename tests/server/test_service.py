@@ -32,13 +32,20 @@ def server() -> Iterator[ControlClient]:
             node="n0", name="gpu", kind="fake", arguments=["--count", "8"]
         )
         client.call(methods.START_PLUGIN, request)
-        until(lambda: plugin_state(client, "n0") == "Registered")
+        until(lambda: serves(client, "n0"))
         yield client
 
 
 def plugin_state(server: ControlClient, node: str) -> str:
     (plugin,) = found(server, "plugins", node=node)
     return text(plugin, "status", "state")
+
+
+def serves(server: ControlClient, node: str) -> bool:
+    """Tell whether a node's plugin has listed devices; before that pods run without (S3.7)."""
+    (plugin,) = found(server, "plugins", node=node)
+    is_registered = text(plugin, "status", "state") == "Registered"
+    return is_registered and at(plugin, "status", "healthy") != 0
 
 
 def a_pod(name: str, count: int = 1, node: str = "n0", **container: object) -> dict[str, object]:
@@ -94,7 +101,7 @@ NUMBERS = itertools.count()
 def running(server: ControlClient) -> Iterator[str]:
     """A pod of two devices that runs, of a new name."""
     name = f"pod-{next(NUMBERS)}"
-    until(lambda: plugin_state(server, "n0") == "Registered")
+    until(lambda: serves(server, "n0"))
     apply(server, a_pod(name, 2))
     until(lambda: phase(server, name) == "Running")
     yield name
@@ -289,13 +296,13 @@ def test_a_stopped_plugin_can_be_started_again_by_its_name(server: ControlClient
     server.call(methods.START_PLUGIN, start)
     with pytest.raises(ObjectConflictError, match='a plugin "nic" runs on n1'):
         server.call(methods.START_PLUGIN, start)
-    until(lambda: plugin_state(server, "n1") == "Registered")
+    until(lambda: serves(server, "n1"))
     server.call(methods.STOP_PLUGIN, name)
     until(lambda: plugin_state(server, "n1") == "Stopped")
     with pytest.raises(ObjectNotFoundError, match='"nic" of n1 does not run'):
         server.call(methods.STOP_PLUGIN, name)
     server.call(methods.START_PLUGIN, control.StartPluginRequest(node="n1", name="nic"))
-    until(lambda: plugin_state(server, "n1") == "Registered")
+    until(lambda: serves(server, "n1"))
     server.call(methods.STOP_PLUGIN, name)
     with pytest.raises(ConfigError, match="no option 'cuont'; did you mean count"):
         server.call(

@@ -12,7 +12,7 @@ from simulator.protocol import control_services as methods
 from simulator.protocol import rebind_control_pb2 as control
 from simulator.wire.control_client import ControlClient, connected
 from tests.server.running import running_server, short_folder
-from tests.server.test_service import a_pod, apply, phase, plugin_state, until
+from tests.server.test_service import a_pod, apply, phase, serves, until
 
 NAMED = "n0"
 
@@ -26,7 +26,7 @@ def server() -> Iterator[ControlClient]:
     ):
         request = control.StartPluginRequest(node="n0", name="gpu", kind="fake")
         client.call(methods.START_PLUGIN, request)
-        until(lambda: plugin_state(client, "n0") == "Registered")
+        until(lambda: serves(client, "n0"))
         yield client
 
 
