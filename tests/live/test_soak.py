@@ -55,8 +55,9 @@ class Soaked:
         self._client.call(methods.START_PLUGIN, request)
 
     def registered(self) -> int:
-        """Return the number of plugins that are registered."""
-        return sum(each["status"]["state"] == "Registered" for each in self._found("plugins"))
+        """Return the number of plugins that are registered and have listed their devices."""
+        states = [each["status"] for each in self._found("plugins")]
+        return sum((each["state"], each["healthy"]) == ("Registered", DEVICES) for each in states)
 
     def apply(self, names: Sequence[tuple[str, str]]) -> None:
         """Apply pods of one device, each on a node."""
@@ -70,7 +71,7 @@ class Soaked:
             named = control.ObjectName(kind="pod", name=name)
             self._client.call(methods.DELETE, control.DeleteRequest(objects=[named]))
 
-    def phases(self) -> list[str]:
+    def phases(self) -> list[object]:
         """Return the phases of all pods."""
         return [each["status"]["phase"] for each in self._found("pods")]
 
@@ -111,7 +112,7 @@ class Soaked:
         """Return the number of its open files and sockets."""
         return len(os.listdir(f"/proc/{self._process.pid}/fd"))  # noqa: PTH208 - only their number
 
-    def _found(self, kind: str) -> list[dict[str, dict[str, str]]]:
+    def _found(self, kind: str) -> list[dict[str, dict[str, object]]]:
         answer = self._client.call(methods.GET, control.GetRequest(kind=kind))
         return [json.loads(each) for each in answer.objects]
 

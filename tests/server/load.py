@@ -189,6 +189,17 @@ class Load:
         assert self._failures == []
 
     @property
+    def done(self) -> int:
+        """How much has been done: the pods that were applied, or the disturbances if fewer."""
+        applied = sum(len(each.ledger.applied) for each in self.clients)
+        return min(applied, self.disturber.done)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether somebody works on."""
+        return any(thread.is_alive() for thread in self._threads)
+
+    @property
     def ledger(self) -> Ledger:
         """What all of them were told."""
         whole = Ledger()
