@@ -17,8 +17,8 @@ TESTS: Final = Path(__file__).parent
 FOLDERS: Final = ("live", "plugins", "rig", "server", "wire")
 WITHOUT_SOCKETS: Final = frozenset(
     {
+        "wire/test_allocate_answers.py",
         "wire/test_device_lists.py",
-        "wire/test_endpoint_uses.py",
         "wire/test_metrics.py",
         "wire/test_plugin_directory.py",
         "wire/test_status.py",

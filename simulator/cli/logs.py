@@ -10,6 +10,8 @@ from typing import Final
 
 from typing_extensions import override
 
+from simulator.reports.text import printable
+
 LEVELS: Final = ("debug", "info", "warning", "error")
 FORMATS: Final = ("text", "json")
 
@@ -47,7 +49,7 @@ class _TextFormatter(logging.Formatter):
     @override
     def format(self, record: logging.LogRecord) -> str:
         fields = "".join(f" {key}={value}" for key, value in _fields(record).items())
-        line = f"{record.levelname} {record.name}: {record.getMessage()}{fields}"
+        line = printable(f"{record.levelname} {record.name}: {record.getMessage()}{fields}")
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 

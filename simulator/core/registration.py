@@ -17,6 +17,9 @@ from simulator.errors import InvalidResourceNameError, UnsupportedVersionError
 DEVICE_PLUGIN_VERSION: Final = "v1beta1"
 """The one supported version of the device plugin API (S1.5)."""
 
+TEXT_MAX: Final = 4_096
+"""Longest text of a request, in characters; none that can be right is as long."""
+
 
 REGISTRATION_FAILED: Final = (
     "device registration error: device plugin registration gRPC server failed and "
@@ -40,6 +43,21 @@ class RegisterRequest:
     endpoint: str = ""
     options: PluginOptions = field(default_factory=PluginOptions)
     watched: bool = False
+
+
+def oversize(request: RegisterRequest) -> str:
+    """Return which text of a request is longer than is looked at; empty when none is.
+
+    Differs: a kubelet repeats a name of 4 MB in its error.
+    """
+    for what, text in (
+        ("resource name", request.resource_name),
+        ("endpoint", request.endpoint),
+        ("version", request.version),
+    ):
+        if len(text) > TEXT_MAX:
+            return f"the {what} has {len(text)} characters, at most {TEXT_MAX} are taken"
+    return ""
 
 
 def accept_registration(*, version: str, resource_name: str) -> ResourceName:

@@ -17,7 +17,7 @@ from simulator.core.behavior import Behavior
 from simulator.core.calls import AllocateCall, PluginCall
 from simulator.core.instants import HOUR, SECOND, Duration
 from simulator.core.records import ListTooLarge, RegistrationRefused
-from simulator.core.registration import RegisterRequest
+from simulator.core.registration import RegisterRequest, oversize
 from simulator.core.resources import ResourceName
 from simulator.engine.node import Node
 from simulator.engine.ports import KubeletSocket, PluginStream
@@ -32,7 +32,6 @@ from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
 from simulator.live.watched_plugins import WatchedPlugins, watcher_settings
 from simulator.wire.connections import ConnectionSettings
-from simulator.wire.endpoint_uses import EndpointUses
 from simulator.wire.introspection import add_introspection
 from simulator.wire.plugin_client import PluginClientSettings, StreamEnd
 from simulator.wire.plugin_directory import clean_directory, endpoint_path, make_directory
@@ -41,6 +40,8 @@ from simulator.wire.pod_resources import PodResourcesServer, PodResourcesServing
 from simulator.wire.registration_server import Registration, RegistrationServer
 
 _LOG = logging.getLogger(__name__)
+_ASKED_MAX: Final = 10_000
+_NAME_SHOWN_MAX: Final = 40
 
 UNLIMITED: Final = Duration(1_000 * HOUR)
 """No limit by the real clock: how long a plugin is dialed is a matter of the node's time."""
@@ -83,7 +84,7 @@ class KubeletSockets:
 
     Attributes:
         is_open: Whether it listens.
-        asked: Endpoints for which Register was called.
+        asked: Endpoints for which Register was called; of absurdly many, the first.
     """
 
     def __init__(self, around: Surroundings, behavior: Behavior, kubelet: KubeletSocket) -> None:
@@ -95,7 +96,6 @@ class KubeletSockets:
         self._folder = around.settings.folder(around.node.name)
         self._tasks = Tasks()
         self._peers: dict[RemotePlugin, ResourceName] = {}
-        self._uses = EndpointUses()
         self.registration = RegistrationServer(self._folder.device_plugins, self._register)
         self._pod_resources = PodResourcesServer(
             PodResourcesServing(
@@ -167,7 +167,6 @@ class KubeletSockets:
         Raises:
             RegistrationError: It is refused.
         """
-        self.asked.add(registration.endpoint)
         self._around.meters.registered(registration.resource_name)
         request = RegisterRequest(
             registration.resource_name,
@@ -175,6 +174,11 @@ class KubeletSockets:
             endpoint=registration.endpoint,
             options=registration.options,
         )
+        if fault := oversize(request):
+            self._note_refusal(RegisterRequest(request.resource_name[:_NAME_SHOWN_MAX]), fault)
+            raise RegistrationError(fault)
+        if len(self.asked) < _ASKED_MAX:
+            self.asked.add(registration.endpoint)
         try:
             path = endpoint_path(
                 self._folder.device_plugins,
@@ -212,13 +216,14 @@ class KubeletSockets:
         )
         peer = RemotePlugin(request.endpoint, path, owner)
         self._peers[peer] = ResourceName(request.resource_name)
-        self._warn_of_shared_endpoint(path, request.resource_name)
         stream = PluginStream(peer, request)
 
         def answered(error: str) -> None:
             if error:
                 self._around.refused(request.endpoint)
                 peer.drop()
+            else:
+                self._warn_of_shared_endpoint(path, request.resource_name)
             if not answer.done():
                 answer.set_result(error)
 
@@ -235,7 +240,9 @@ class KubeletSockets:
         self._around.refused(request.endpoint)
 
     def _warn_of_shared_endpoint(self, path: Path, resource: str) -> None:
-        others = self._uses.add(path, ResourceName(resource))
+        """Warn when the socket serves other resources too (conventions 4, trap 2)."""
+        serving = [served for peer, served in self._peers.items() if peer.path == path]
+        others = [other for other in dict.fromkeys(serving) if other != resource]
         if others:
             _LOG.warning(
                 "%s serves %s and also %s: two plugins may have taken one socket name",
@@ -267,10 +274,4 @@ class KubeletSockets:
             self._around.meters.allocate_answered(call.resource, span / SECOND)
 
     def _closed(self, peer: RemotePlugin) -> None:
-        resource = self._peers.pop(peer, None)
-        if resource is not None and (peer.path, resource) not in self._places():
-            self._uses.remove(peer.path, resource)
-
-    def _places(self) -> set[tuple[Path, ResourceName]]:
-        """Return which sockets are connected, and for which resources."""
-        return {(peer.path, resource) for peer, resource in self._peers.items()}
+        self._peers.pop(peer, None)

@@ -65,10 +65,18 @@ class Journal:
         self._size = self._renewed_at = 0
 
     def begin(self, kept: Kept) -> None:
-        """Write the file anew, whole or not at all, with what is there."""
+        """Write the file anew, whole or not at all, with what is there.
+
+        Raises:
+            ServerError: It cannot be written; the old one stays.
+        """
         for line in kept_lines(kept):
             self._live.follow(line)
-        self._renew()
+        try:
+            self._renew()
+        except OSError as error:
+            reason = f"{self.path} cannot be written anew: {error.strerror}; make room"
+            raise ServerError(reason) from error
 
     def pod(self, pod: ApiPod, manifest: Mapping[str, Plain]) -> None:
         """Write that a pod is there, and all about it."""

@@ -12,7 +12,7 @@ from simulator.core.protobuf_wire import BYTES, fields, malformed
 from simulator.errors import MalformedReplyError
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
 from simulator.wire.connections import parsed
-from simulator.wire.status import numa_error, too_many_error
+from simulator.wire.status import long_text_error, numa_error, too_many_error
 
 DEVICES_MAX: Final = 250_000
 """Most devices of one list. Differs: a kubelet takes what its receive limit lets through, which
@@ -21,6 +21,10 @@ leaves room for 2 million empty ones; of devices with the shortest ids it is 150
 NUMA_NODES_MAX: Final = 64
 """Most NUMA nodes that a device names. Differs: a kubelet takes any number, and fails when the
 topology manager looks at one above 63."""
+
+TEXT_MAX: Final = 32 * 1024
+"""Longest id or health of a device, in characters. Differs: a kubelet takes any; each record that
+names such a device would keep a copy."""
 
 ODD_BYTES_MAX: Final = 256 * 1024
 """How much of a message is walked through field by field; of what lists usually are, all."""
@@ -73,8 +77,8 @@ class DeviceListReader:
         Devices are turned into values piece by piece, so that others on the loop get their turn.
 
         Raises:
-            PluginCallError: The bytes are no such message, or list more devices or NUMA nodes than
-                are taken.
+            PluginCallError: The bytes are no such message, or list more devices, NUMA nodes or
+                characters than are taken.
         """
         listed = parsed(device_plugin.ListAndWatchResponse, content).devices
         if len(listed) > self._devices_max:
@@ -148,11 +152,13 @@ def _spans(content: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _device(listed: device_plugin.Device) -> Device:
-    health = listed.health
+    device, health = listed.ID, listed.health
+    if max(len(device), len(health)) > TEXT_MAX:
+        raise long_text_error(max(len(device), len(health)), TEXT_MAX)
     topology = None
     if listed.HasField("topology"):
         nodes = listed.topology.nodes
         if len(nodes) > NUMA_NODES_MAX:
-            raise numa_error(listed.ID, len(nodes), NUMA_NODES_MAX)
+            raise numa_error(device, len(nodes), NUMA_NODES_MAX)
         topology = tuple([NumaNode(node.ID) for node in nodes])
-    return Device(DeviceId(listed.ID), _USUAL_HEALTH.get(health, health), topology)
+    return Device(DeviceId(device), _USUAL_HEALTH.get(health, health), topology)

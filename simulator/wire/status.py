@@ -77,6 +77,12 @@ def too_many_error(devices: int, limit: int) -> PluginCallError:
     return call_error(grpc.StatusCode.RESOURCE_EXHAUSTED, description)
 
 
+def long_text_error(length: int, limit: int) -> PluginCallError:
+    """Return the error of a device with a text that is longer than any that is taken."""
+    description = f"id or health of a device has {length} characters, at most {limit} are taken"
+    return call_error(grpc.StatusCode.RESOURCE_EXHAUSTED, description)
+
+
 def numa_error(device: str, nodes: int, limit: int) -> PluginCallError:
     """Return the error of a device that names more NUMA nodes than are taken."""
     description = f"the device {device[:40]} names {nodes} NUMA nodes, at most {limit} are taken"

@@ -254,11 +254,13 @@ def test_log_records_keep_their_fields_in_both_forms(capsys: pytest.CaptureFixtu
         logging.getLogger("node").info("Admitted", extra={"podUID": "u1"})
         logs.configure(level="info", style="text")
         logging.getLogger("node").info("Admitted", extra={"podUID": "u1"})
+        logging.getLogger("node").info("Names come from outside: %s", "\x1b[31m\n")
     finally:
         root.handlers[:] = before
         root.setLevel(level)
-    as_json, as_text = capsys.readouterr().err.splitlines()
+    as_json, as_text, hostile = capsys.readouterr().err.splitlines()
 
+    assert hostile == r"INFO node: Names come from outside: \x1b[31m\n"
     assert json.loads(as_json)["podUID"] == "u1"
     assert as_text == "INFO node: Admitted podUID=u1"
 

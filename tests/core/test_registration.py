@@ -1,12 +1,28 @@
 import pytest
 
-from simulator.core.registration import accept_registration, registration_health
+from simulator.core.registration import (
+    RegisterRequest,
+    accept_registration,
+    oversize,
+    registration_health,
+)
 from simulator.core.switches import behavior_for
 from simulator.errors import InvalidResourceNameError, UnsupportedVersionError
 
 
 def test_a_well_formed_request_names_its_resource() -> None:
     assert accept_registration(version="v1beta1", resource_name="a.com/gpu") == "a.com/gpu"
+
+
+def test_texts_of_any_length_are_not_looked_at() -> None:
+    """Issue 4 D: everything is bounded."""
+    most = "x" * 4_096
+
+    assert oversize(RegisterRequest(most, version=most, endpoint=most)) == ""
+    assert oversize(RegisterRequest("a", endpoint=most + "x")) == (
+        "the endpoint has 4097 characters, at most 4096 are taken"
+    )
+    assert oversize(RegisterRequest(most + "x")).startswith("the resource name has 4097 ")
 
 
 @pytest.mark.parametrize("version", ["v1alpha", "", "v1", "v1beta2"])

@@ -38,7 +38,7 @@ _TEXTS: Final = st.text(max_size=8) | st.sampled_from(
         "example.com/gpu",
         "v1beta1",
         "Healthy",
-        "x" * 1_000_000,
+        "x" * 300,
         "\u202e\ufeff\U0010ffff",
     ]
 )
@@ -59,6 +59,9 @@ _DEVICES: Final = st.builds(
 LISTS: Final = st.one_of(
     _BYTES,
     damaged(FULL_LIST),
+    st.just(device_plugin.Device(ID="x" * 33_000)).map(
+        lambda device: device_plugin.ListAndWatchResponse(devices=[device]).SerializeToString()
+    ),
     st.lists(_DEVICES, max_size=4).map(
         lambda devices: device_plugin.ListAndWatchResponse(devices=devices).SerializeToString()
     ),
@@ -104,7 +107,7 @@ REGISTRATIONS: Final = st.one_of(
         ).SerializeToString(),
         st.just("v1beta1") | _TEXTS,
         _TEXTS,
-        st.just(EVIL) | _TEXTS,
+        st.just(EVIL) | _TEXTS.filter(lambda name: name != "example.com/gpu"),
     ),
 )
 SAYINGS: Final = st.one_of(

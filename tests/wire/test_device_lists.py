@@ -97,6 +97,18 @@ def test_a_device_near_more_numa_nodes_than_there_can_be_is_refused() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "device", [Device(DeviceId("é" * 32_769)), Device(DeviceId(""), "x" * 32_769)]
+)
+def test_a_device_with_a_text_of_absurd_length_is_refused(device: Device) -> None:
+    with pytest.raises(PluginCallError) as failure:
+        asyncio.run(DeviceListReader().read(content_of([device])))
+    assert str(failure.value) == (
+        "rpc error: code = ResourceExhausted desc = "
+        "id or health of a device has 32769 characters, at most 32768 are taken"
+    )
+
+
 def test_of_a_list_that_is_cut_off_nothing_is_counted() -> None:
     content = content_of([Device(DeviceId("a"))])
 
