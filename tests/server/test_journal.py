@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from simulator.engine.spec import Controller, PodSpec
 from simulator.errors import ServerError
 from simulator.server.journal import Journal, read_journal
 from simulator.server.kept import Kept, KeptWorkload
+from tests.server.full_disk import file_sizes_up_to
 
 POD = Pod(
     PodUid("uid-1"),
@@ -124,6 +123,25 @@ def test_a_line_that_a_crash_cut_off_is_left_out(journal: Journal) -> None:
     assert set(read_journal(journal.path).pods) == {POD.uid}
 
 
+def test_a_crash_while_the_file_is_written_anew_loses_nothing(journal: Journal) -> None:
+    journal.pod(ApiPod(SPEC, POD), MANIFEST)
+    journal.path.with_suffix(".new").write_bytes(b'{"what":"pod","is":{"ui')
+    kept = read_journal(journal.path)
+    Journal(journal.path).begin(kept)
+
+    assert set(kept.pods) == {POD.uid}
+    assert read_journal(journal.path).pods == kept.pods
+
+
+def test_a_file_that_cannot_be_written_anew_stays_as_it_is(journal: Journal) -> None:
+    journal.pod(ApiPod(SPEC, POD), MANIFEST)
+    before = journal.path.read_bytes()
+    with file_sizes_up_to(100), pytest.raises(OSError, match=r"File too large.*objects\.new"):
+        Journal(journal.path).begin(read_journal(journal.path))
+
+    assert journal.path.read_bytes() == before
+
+
 def test_what_belongs_together_is_lost_together_or_not_at_all(journal: Journal) -> None:
     """A workload whose pods are missing would never get them: it is there already."""
     with journal.together():
@@ -139,16 +157,14 @@ def test_what_belongs_together_is_lost_together_or_not_at_all(journal: Journal) 
     assert content.count(b"\n") == 1
 
 
-def test_after_a_line_that_could_not_be_written_none_is(
-    journal: Journal, full_disk: Callable[[], None]
-) -> None:
+def test_after_a_line_that_could_not_be_written_none_is(journal: Journal) -> None:
     """Two lines after a torn one would make of it a line that nobody can read."""
     failures: list[str] = []
     journal.failed = lambda failure: failures.append(str(failure))
     journal.pod(ApiPod(SPEC, POD), MANIFEST)
     journal.check()
-    full_disk()
-    journal.gone(POD.uid)
+    with file_sizes_up_to(journal.path.stat().st_size + 10):
+        journal.gone(POD.uid)
     journal.gone(POD.uid)
 
     assert len(failures) == 1
@@ -156,19 +172,6 @@ def test_after_a_line_that_could_not_be_written_none_is(
     with pytest.raises(ServerError, match="File too large"):
         journal.check()
     assert set(read_journal(journal.path).pods) == {POD.uid}
-
-
-@pytest.fixture
-def full_disk(journal: Journal) -> Iterator[Callable[[], None]]:
-    """Let no file grow by more than ten bytes beyond the journal's present size."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-
-    def fill() -> None:
-        size = journal.path.stat().st_size + 10
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-
-    yield fill
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("line", [b"nonsense", b"{}", b'{"what": "pod", "is": {}}', b"[1]"])

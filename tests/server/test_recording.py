@@ -9,14 +9,18 @@ from pathlib import Path
 import pytest
 
 from simulator.cli.object_tables import Object, text
-from simulator.core.records import Stamped
+from simulator.core.instants import Instant
+from simulator.core.records import NodeStatusReported, Stamped
+from simulator.core.transitions import NodeName
 from simulator.errors import ConfigError
 from simulator.protocol import control_services as methods
 from simulator.protocol import rebind_control_pb2 as control
+from simulator.server.kept import Kept
 from simulator.server.recordings.inputs import INPUTS
 from simulator.server.recordings.playback import play, read_recording
-from simulator.server.recordings.recording import line_of
+from simulator.server.recordings.recording import Beginning, Recorder, line_of
 from simulator.wire.control_client import ControlClient, connected
+from tests.server.full_disk import file_sizes_up_to
 from tests.server.running import RUN, running_server, short_folder
 from tests.server.test_service import (
     a_pod,
@@ -29,6 +33,7 @@ from tests.server.test_service import (
     until,
 )
 
+NODE = NodeName("n0")
 LIVE = ("database", "checkpoint")
 
 
@@ -201,3 +206,26 @@ def test_a_server_that_is_started_anew_has_the_same_machines_and_gives_no_name_t
             until(lambda: names(client) == ["web-2", "web-2-r2"])
 
     assert after == before
+
+
+def test_a_recording_ends_where_the_disk_is_full_and_the_nodes_go_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "run.jsonl"
+    recorder = Recorder(path)
+    recorder.begin(Beginning(Instant(0), RUN, Kept(), {}, {}))
+    record = NodeStatusReported((), ())
+    recorder.line(Instant(1), NODE, record)
+    size = path.stat().st_size
+    with file_sizes_up_to(size + 10):
+        recorder.line(Instant(2), NODE, record)
+    recorder.line(Instant(3), NODE, record)
+    recorder.close()
+    with path.open("rb") as file:
+        recording = read_recording(file, path.name)
+
+    assert path.stat().st_size == size + 10
+    assert recording.end == Instant(1)
+    assert caplog.messages == [
+        f"{path} cannot be written: File too large; the recording ends here, the nodes go on"
+    ]

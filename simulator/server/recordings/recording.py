@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,8 @@ from simulator.server.times import micro_timestamp
 
 KIND: Final = "Trace"
 NAME: Final = "recording"
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ def beginning_of(world: World, run: SimulationSpec, kept: Kept) -> Beginning:
 
 
 class Recorder:
-    """Writes a recording.
+    """Writes a recording; it ends where the file cannot be written any more, and the run goes on.
 
     Args:
         path: A file that does not exist yet.
@@ -88,25 +91,46 @@ class Recorder:
         except FileExistsError as error:
             reason = "there is such a file already; name a new one for the recording"
             raise FileExistsError(error.errno, reason, str(path)) from error
+        self._path = path
+        self._ended = False
         self._started = Instant(0)
 
     def begin(self, beginning: Beginning) -> None:
-        """Write the header."""
+        """Write the header.
+
+        Raises:
+            OSError: It cannot be written.
+        """
         self._started = beginning.started
-        self._write(header(beginning))
+        self._append(_text(header(beginning)))
 
     def line(self, at: Instant, node: NodeName, content: Record) -> bytes:
         """Write a record or an input, and return its line."""
-        return self._write(line_of(at, self._started, node, content))
+        text = _text(line_of(at, self._started, node, content))
+        if not self._ended:
+            try:
+                self._append(text)
+            except OSError as error:
+                self._ended = True
+                _LOG.error(
+                    "%s cannot be written: %s; the recording ends here, the nodes go on",
+                    self._path,
+                    error.strerror,
+                )
+        return text
 
     def close(self) -> None:
         """Write no more."""
         self._file.close()
 
-    def _write(self, line: Mapping[str, Json]) -> bytes:
-        text = json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        self._file.write(text + b"\n")
-        return text
+    def _append(self, text: bytes) -> None:
+        rest = memoryview(text + b"\n")
+        while rest:
+            rest = rest[self._file.write(rest) :]
+
+
+def _text(line: Mapping[str, Json]) -> bytes:
+    return json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def line_of(at: Instant, started: Instant, node: NodeName, content: Record) -> dict[str, Json]:
