@@ -42,6 +42,7 @@ from simulator.wire.registration_server import Registration, RegistrationServer
 _LOG = logging.getLogger(__name__)
 _ASKED_MAX: Final = 10_000
 _NAME_SHOWN_MAX: Final = 40
+_OTHERS_SHOWN_MAX: Final = 3
 
 UNLIMITED: Final = Duration(1_000 * HOUR)
 """No limit by the real clock: how long a plugin is dialed is a matter of the node's time."""
@@ -244,11 +245,13 @@ class KubeletSockets:
         serving = [served for peer, served in self._peers.items() if peer.path == path]
         others = [other for other in dict.fromkeys(serving) if other != resource]
         if others:
+            more = len(others) - _OTHERS_SHOWN_MAX
             _LOG.warning(
-                "%s serves %s and also %s: two plugins may have taken one socket name",
+                "%s serves %s and also %s%s: two plugins may have taken one socket name",
                 path,
                 resource,
-                ", ".join(others),
+                ", ".join(others[:_OTHERS_SHOWN_MAX]),
+                f" and {more} more" if more > 0 else "",
             )
 
     def _drop_unused(self) -> None:
