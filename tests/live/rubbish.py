@@ -7,6 +7,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from simulator.protocol import rebind_deviceplugin_pb2 as device_plugin
+from simulator.protocol import rebind_pluginregistration_pb2 as plugin_registration
 from tests.wire.test_hostile_bytes import FULL_ANSWER, FULL_LIST, damaged
 
 EVIL: Final = "example.com/evil"
@@ -118,3 +119,16 @@ SAYINGS: Final = st.one_of(
     st.tuples(st.just("options"), _BYTES | damaged(OPTIONS)),
 )
 """What is answered, and with which bytes."""
+ANNOUNCEMENTS: Final = st.one_of(
+    _BYTES,
+    st.builds(
+        lambda kind, name, endpoint, versions: plugin_registration.PluginInfo(
+            type=kind, name=name, endpoint=endpoint, supported_versions=versions
+        ).SerializeToString(),
+        st.just("DevicePlugin") | _TEXTS,
+        _TEXTS.filter(lambda name: name != "example.com/gpu"),
+        _TEXTS,
+        st.lists(_TEXTS, max_size=2) | st.just(["v1beta1"]),
+    ),
+)
+"""What is answered to GetInfo in `plugins_registry`."""
