@@ -65,18 +65,10 @@ class Journal:
         self._size = self._renewed_at = 0
 
     def begin(self, kept: Kept) -> None:
-        """Write the file anew, whole or not at all, with what is there.
-
-        Raises:
-            ServerError: It cannot be written; the old one stays.
-        """
+        """Write the file anew, whole or not at all, with what is there."""
         for line in kept_lines(kept):
             self._live.follow(line)
-        try:
-            self._renew()
-        except OSError as error:
-            reason = f"{self.path} cannot be written anew: {error.strerror}; make room"
-            raise ServerError(reason) from error
+        self._renew()
 
     def pod(self, pod: ApiPod, manifest: Mapping[str, Plain]) -> None:
         """Write that a pod is there, and all about it."""
@@ -177,9 +169,9 @@ class Journal:
                 os.fsync(descriptor)
                 self._size = file.tell()
             fresh.replace(self.path)
-        except OSError:
+        except OSError as error:
             os.close(descriptor)
-            raise
+            raise OSError(error.errno, error.strerror, str(fresh)) from error
         self.close()
         self._file = descriptor
         self._renewed_at = max(self._renewed_from, _GROWTH_MAX * self._size)
