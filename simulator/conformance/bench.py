@@ -35,7 +35,7 @@ class Deadlines:
         absent: How long a slow kubelet is away.
     """
 
-    answer: float = 10.0
+    answer: float = 30.0
     alone: float = 5.0
     settle: float = 0.3
     quiet: float = 1.0

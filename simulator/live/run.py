@@ -39,7 +39,7 @@ SPEED: Final = 0.005
 """How much time passes on the nodes in one real second in which something is under way."""
 LOOK: Final = Duration(5 * MILLISECOND)
 """Real time between two looks at what comes from outside."""
-READY: Final = Duration(30 * SECOND)
+READY: Final = Duration(60 * SECOND)
 """Real time in which the nodes must have begun."""
 
 T = TypeVar("T")

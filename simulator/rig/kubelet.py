@@ -33,7 +33,7 @@ __tracebackhide__ = True  # pytest shows the line of the test instead of what is
 Span = str | float
 """A Go duration such as `5m`, or a number of seconds."""
 
-WAIT_S: Final = 10.0
+WAIT_S: Final = 30.0
 """How long is waited for something, unless the caller says otherwise."""
 
 

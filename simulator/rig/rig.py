@@ -34,7 +34,7 @@ __tracebackhide__ = True  # pytest shows the line of the test instead of what is
 _ROOT_MAX: Final = 40
 """Longest temporary folder that leaves plugins room for the names of their sockets, in bytes."""
 _SHORT_ROOT: Final = "/tmp"  # noqa: S108 - a new folder in it, when the usual one is too long
-_START_S: Final = 20.0
+_START_S: Final = 60.0
 _STEP_S: Final = 60.0
 """Time, beyond what it takes by itself, for something that is done to a node."""
 _LOOK_S: Final = 0.02

@@ -93,6 +93,16 @@ class Evil:
 
         return await self.world.until(known, within)
 
+    async def serves(self) -> None:
+        """Come back until a pod runs, which the end of an earlier registration may cut, too."""
+        said = ("", "")
+        for _ in range(WITHIN // SECOND):
+            await self.comes_back()
+            said = await self.pod(EVIL, 2)
+            if said == ("Running", ""):
+                return
+        pytest.fail(f"pods get no devices any more: {said}")
+
     async def pod(self, resource: str, count: int) -> tuple[str, str]:
         """Create a pod, wait until it is decided, delete it; returns phase and message."""
         self._pods += 1

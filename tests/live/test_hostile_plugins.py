@@ -66,8 +66,7 @@ def tell(sayings: list[tuple[str, bytes]], faults: list[str]) -> None:
             async with beside(world) as evil:
                 for kind, saying in sayings:
                     await hear(evil, kind, saying)
-                await evil.comes_back()
-                assert await evil.pod(EVIL, 2) == ("Running", "")
+                await evil.serves()
                 assert await evil.pod(GPU, 1) == ("Running", "")
             violated = [
                 each for each in world.records if isinstance(each.record, InvariantViolated)

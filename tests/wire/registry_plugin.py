@@ -20,6 +20,8 @@ from simulator.wire.plugin_watcher import PluginWatcher, WatcherSettings
 from simulator.wire.servers import UnixServer
 
 GPU = ResourceName("example.com/gpu")
+PATIENCE = Duration(30 * SECOND)
+SOON = Duration(200 * MILLISECOND)
 
 
 @dataclass
@@ -90,15 +92,21 @@ class Kubelet:
         await self.until(lambda: self.passes >= goal)
 
     @asynccontextmanager
-    async def watching(self, *, retried: bool = True) -> AsyncIterator[PluginWatcher]:
-        """Run one kubelet process's watcher."""
+    async def watching(
+        self,
+        *,
+        retried: bool = True,
+        info_timeout: Duration = PATIENCE,
+        notify_timeout: Duration = PATIENCE,
+    ) -> AsyncIterator[PluginWatcher]:
+        """Run one kubelet process's watcher, patient as on a busy machine unless a test says."""
         settings = WatcherSettings(
             retried=retried,
             now=self.now,
             period=Duration(10 * MILLISECOND),
-            connection=ConnectionSettings(dial_timeout=Duration(200 * MILLISECOND)),
-            info_timeout=Duration(200 * MILLISECOND),
-            notify_timeout=Duration(200 * MILLISECOND),
+            connection=ConnectionSettings(dial_timeout=PATIENCE),
+            info_timeout=info_timeout,
+            notify_timeout=notify_timeout,
         )
         watcher = PluginWatcher(self.directory, self, self.changes, settings)
         watcher.start()

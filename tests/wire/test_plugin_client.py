@@ -493,7 +493,7 @@ def test_a_plugin_that_gives_no_sign_of_life_is_noticed(folder: Path) -> None:
     """Issue 4 D: the connection of a stopped process is half open."""
     lost = "keepalive ping failed to receive ACK within timeout"
     attentive = ConnectionSettings(
-        keepalive_time=Duration(100 * MILLISECOND), keepalive_timeout=Duration(200 * MILLISECOND)
+        keepalive_time=Duration(100 * MILLISECOND), keepalive_timeout=Duration(SECOND)
     )
 
     end, reply = in_another_process(folder, replace(SETTINGS, connection=attentive), signal.SIGSTOP)

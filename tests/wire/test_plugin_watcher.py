@@ -14,7 +14,7 @@ import pytest
 
 from simulator.protocol import rebind_pluginregistration_pb2 as messages
 from simulator.wire.registry_tree import look
-from tests.wire.registry_plugin import GPU, announcing, kubelet, plugin
+from tests.wire.registry_plugin import GPU, SOON, announcing, kubelet, plugin
 
 REFUSED = "RegisterPlugin error -- "
 
@@ -212,7 +212,7 @@ def test_a_plugin_that_hangs_or_is_dead_does_not_hold_the_others_up() -> None:
             node.directory.mkdir()
             with socket.socket(socket.AF_UNIX) as dead:
                 dead.bind(os.fspath(node.directory / "dead.sock"))
-            async with plugin(node, "a.sock") as hanging, node.watching():
+            async with plugin(node, "a.sock") as hanging, node.watching(info_timeout=SOON):
                 hanging.hangs = True
                 async with plugin(node, "z.sock") as living:
                     await node.until(lambda: living.notified != [])
@@ -228,7 +228,11 @@ def test_a_plugin_that_takes_no_notification_stays_registered() -> None:
     """S1.33: it was recorded before, and its handler has taken it."""
 
     async def scenario() -> None:
-        async with kubelet() as node, node.watching() as watcher, plugin(node) as gpu:
+        async with (
+            kubelet() as node,
+            node.watching(notify_timeout=SOON) as watcher,
+            plugin(node) as gpu,
+        ):
             gpu.deaf = True
             await node.until_count(1)
             await node.passed(40)

@@ -131,7 +131,7 @@ def _resource(text: str) -> str:
 @click.option(
     "--timeout",
     type=Read("DURATION", _span),
-    default="10s",
+    default="30s",
     show_default=True,
     help="How long the plugin may take for anything: to register, to answer, to end.",
 )
