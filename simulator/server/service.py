@@ -276,10 +276,12 @@ class Service:
     ) -> control.StartPluginResponse:
         """Start a built-in plugin in the server."""
         node = self._node(request.node)
-        name = await self._plugins.start(
-            node.name, request.name, request.kind, tuple(request.arguments)
-        )
-        self.objects.plugins_changed(node.name)
+        try:
+            name = await self._plugins.start(
+                node.name, request.name, request.kind, tuple(request.arguments)
+            )
+        finally:  # Whoever asks may go before it is answered.
+            self.objects.plugins_changed(node.name)
         return control.StartPluginResponse(name=name)
 
     async def stop_plugin(self, request: control.StopPluginRequest) -> control.StopPluginResponse:
