@@ -29,6 +29,8 @@ DEADLINES = Deadlines(answer=3.0, alone=0.1, settle=0.1, quiet=0.4, absent=1.3)
 """Short ones; plugins in the same process answer within milliseconds."""
 
 
+TWO_INSTANCES = "two-instances"
+"""The mode in which an instance comes while another one is there."""
 PACE = Pace(
     look=Duration(20 * MILLISECOND),
     first_retry=Duration(50 * MILLISECOND),
@@ -46,6 +48,7 @@ class PluginInThread:
         self._kubelet = kubelet
         self._kind = kind
         self._options = options
+        self._is_one_after_the_other = dict(options).get("mode") == TWO_INSTANCES
         self._ending: Future[None] | None = None
         self.start()
 
@@ -107,9 +110,24 @@ class PluginInThread:
         return f"{self._kind} {'runs' if self.code is None else 'has ended'}"
 
     async def _sleep(self, span: Duration) -> None:
+        if span and self._is_one_after_the_other:
+            await self._until_the_first_is_registered()
         with suppress(TimeoutError):
             async with asyncio.timeout(span / SECOND):
                 await self._killed.wait()
+
+    async def _until_the_first_is_registered(self) -> None:
+        """The second is to come after the first, however late the kubelet of a busy machine is."""
+        first = self.group.servers[0]
+        waiting = [
+            asyncio.ensure_future(first.until(lambda it: it.registrations > 0)),
+            asyncio.ensure_future(self._killed.wait()),
+        ]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waiting:
+                each.cancel()
 
 
 def conformance_of(  # noqa: PLR0913 - what the runs differ in
