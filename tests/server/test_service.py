@@ -94,6 +94,12 @@ def delete(
     server.call(methods.DELETE, request)
 
 
+@pytest.fixture(autouse=True)
+def _served(server: ControlClient) -> None:
+    """Wait for the plugin, which an earlier test may have left to come back (S1.10)."""
+    until(lambda: serves(server, "n0"))
+
+
 NUMBERS = itertools.count()
 
 
@@ -101,7 +107,6 @@ NUMBERS = itertools.count()
 def running(server: ControlClient) -> Iterator[str]:
     """A pod of two devices that runs, of a new name."""
     name = f"pod-{next(NUMBERS)}"
-    until(lambda: serves(server, "n0"))
     apply(server, a_pod(name, 2))
     until(lambda: phase(server, name) == "Running")
     yield name
