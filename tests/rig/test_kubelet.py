@@ -181,7 +181,8 @@ def test_a_plugin_process_is_ended_with_the_node_and_started_again_by_a_reboot(
 
 
 def test_a_plugin_that_has_exited_is_told_with_the_last_lines_that_it_said() -> None:
-    program = "import sys; [print(f'line {n:03}') for n in range(99)]; sys.exit('no device')"
+    lines = "[print(f'line {n:03}', flush=True) for n in range(99)]"
+    program = f"import sys; {lines}; sys.exit('no device')"
     with a_kubelet() as (kubelet, _):
         process = kubelet.run(sys.executable, "-c", program)
         process.wait(10)
