@@ -1,9 +1,10 @@
 """The pods of a server over its restarts: what another cluster's API server would remember.
 
 Each change is one line at the end of a file, written before anything else follows from it; so a
-server that is killed loses no pod whose devices somebody has seen. Changes that belong together are
-one line. At a start, and when it has grown, the file is written anew with what is still there. A
-line that was cut off by a crash is left out.
+server that is killed loses no pod whose devices somebody has seen. What was applied or deleted is
+on the disk before that is answered, so a power cut loses none of it. Changes that belong together
+are one line. At a start, and when it has grown, the file is written anew with what is still there.
+A line that was cut off by a crash is left out.
 
 A server whose journal cannot be written tells nobody anything more and ends: what it would tell
 would not be so after its next start.
@@ -49,12 +50,20 @@ class Journal:
     Args:
         path: Where it is.
         renewed_from: At which size it may be written anew, in bytes.
+        survives_power_cut: Whether `sync` waits for the disk, as the durability class `full` does.
 
     Attributes:
         failed: Called when a line could not be written; none is written after it.
     """
 
-    def __init__(self, path: Path, renewed_from: int = RENEWED_FROM) -> None:
+    def __init__(
+        self,
+        path: Path,
+        renewed_from: int = RENEWED_FROM,
+        *,
+        survives_power_cut: bool = True,
+    ) -> None:
+        self._survives_power_cut = survives_power_cut
         self._renewed_from = renewed_from
         self.path = path
         self.failed: Callable[[ServerError], None] = lambda _: None
@@ -121,6 +130,24 @@ class Journal:
         if self._failure is not None:
             raise self._failure
 
+    def sync(self) -> None:
+        """Make durable what was written so far, if it is to be; may be called in a thread.
+
+        Raises:
+            ServerError: It is not, or could not be written at all.
+        """
+        self.check()
+        if self._file is None or not self._survives_power_cut:
+            return
+        descriptor = os.dup(self._file)  # The file may be renewed meanwhile, durably.
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            reason = f"{self.path} cannot be made durable: {error.strerror}; look at the disk"
+            raise ServerError(reason) from error
+        finally:
+            os.close(descriptor)
+
     def close(self) -> None:
         """Write no more."""
         if self._file is not None:
@@ -169,12 +196,21 @@ class Journal:
                 os.fsync(descriptor)
                 self._size = file.tell()
             fresh.replace(self.path)
+            _sync_folder(self.path.parent)
         except OSError as error:
             os.close(descriptor)
             raise OSError(error.errno, error.strerror, str(fresh)) from error
         self.close()
         self._file = descriptor
         self._renewed_at = max(self._renewed_from, _GROWTH_MAX * self._size)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def read_journal(path: Path) -> Kept:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -81,6 +82,15 @@ class Pods:
         journal.begin(kept)
         self._journal = journal
         self._written.update(kept.pods)
+
+    async def made_durable(self) -> None:
+        """Wait until no power cut takes what was written of the pods so far.
+
+        Raises:
+            ServerError: That cannot be had.
+        """
+        if self._journal is not None:
+            await asyncio.to_thread(self._journal.sync)
 
     def restore(self, kept: Kept) -> None:
         """Know the pods of an earlier server again; the nodes have those that are bound."""

@@ -139,6 +139,7 @@ class Service:
         objects = await asyncio.to_thread(read_objects, request.manifest, request.name)
         before = {pod.uid for pod in self._world.api.pods()}
         outcomes = await self._entered(lambda: self.pods.apply(objects))
+        await self.pods.made_durable()
         if request.wait:
             new = [pod for pod in self._world.api.pods() if pod.uid not in before]
             await self._awaited.until(lambda: all(pod.is_decided for pod in new))
@@ -222,6 +223,7 @@ class Service:
             ]
 
         pods = await self._entered(act)
+        await self.pods.made_durable()
         if request.wait:
             await self._awaited.until(lambda: all(pod.deleted for pod in pods))
         return control.DeleteResponse(names=[str(key) for key in keys])

@@ -22,7 +22,7 @@ from simulator.engine.spec import SimulationSpec
 from simulator.errors import ServerError
 from simulator.live.settings import LiveSettings
 from simulator.live.world import LiveWorld
-from simulator.ports import Store, StoreReader
+from simulator.ports import Durability, Store, StoreReader
 from simulator.server.journal import Journal, read_journal
 from simulator.server.kept import Kept
 from simulator.server.plugin_host import BuiltInPlugins
@@ -124,10 +124,13 @@ class Server:
         await self._ending.aclose()
 
     async def _start(self) -> None:
-        journal = Journal(self._root / JOURNAL_NAME)
+        serving = self._serving
+        journal = Journal(
+            self._root / JOURNAL_NAME,
+            survives_power_cut=serving.run.durability is Durability.FULL,
+        )
         kept = read_journal(journal.path)
         self._ending.callback(journal.close)
-        serving = self._serving
         _warn_of_unserved(kept, serving.run, journal.path)
         tape = Tape(None if serving.record is None else Recorder(serving.record))
         self._ending.callback(tape.close)

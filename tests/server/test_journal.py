@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,6 +52,29 @@ def test_what_was_written_is_read_again(journal: Journal) -> None:
     assert (start.phase, start.reason, start.message) == ("Failed", "Evicted", "why")
     (read,) = kept.pods.values()
     assert (read.spec.controller, read.spec.name) == (Controller.REPLICA_SET, "web-0")
+
+
+@pytest.mark.parametrize("survives", [True, False])
+def test_what_was_written_is_on_the_disk_after_a_sync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, survives: bool
+) -> None:
+    """Nothing that was acknowledged is lost at a power cut, in the durability class `full`."""
+    journal = Journal(tmp_path / "objects.jsonl", survives_power_cut=survives)
+    journal.begin(Kept())
+    synced: list[tuple[int, int]] = []
+
+    def fsync(descriptor: int) -> None:
+        found = os.fstat(descriptor)
+        synced.append((found.st_ino, found.st_size))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    journal.pod(ApiPod(SPEC, POD), MANIFEST)
+    journal.sync()
+    journal.close()
+    found = journal.path.stat()
+
+    assert found.st_size > 0
+    assert synced == ([(found.st_ino, found.st_size)] if survives else [])
 
 
 def test_a_file_that_is_mostly_about_what_is_gone_is_written_anew(tmp_path: Path) -> None:
