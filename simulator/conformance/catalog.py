@@ -129,7 +129,7 @@ _ALL: Final = (
         "keeps ListAndWatch open",
         "the kubelet takes the end of the stream for the end of the plugin and never calls again",
         ("S1.22", "S2.6", "R18", "R26"),
-        ("devices-listed",),
+        ("devices-listed", "one-instance"),
     ),
     Check(
         "preferred-allocation",
@@ -180,7 +180,7 @@ _ALL: Final = (
         "registers again and lists its devices after each of three kubelet restarts",
         "the kubelet deletes the sockets and forgets; it never calls a plugin by itself",
         ("S1.9", "S1.10", "S2.8", "R16"),
-        ("devices-listed", "stream-kept"),
+        ("devices-listed", "stream-kept", "one-instance"),
     ),
     Check(
         "allocate-after-restart",
