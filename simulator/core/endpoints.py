@@ -6,8 +6,15 @@ State only; calls to the plugin are the driver's. Kubelet: endpointInfo (devicem
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from simulator.core.instants import Duration, Instant
+from simulator.core.instants import SECOND, Duration, Instant
+
+DIAL_TIMEOUT: Final = Duration(10 * SECOND)
+"""How long a kubelet waits for a plugin to take its connection (S1.12.5, S1.33)."""
+
+PRE_START_TIMEOUT: Final = Duration(30 * SECOND)
+"""How long PreStartContainer may take, the one call with a limit (S1.5, S1.26)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,12 +28,12 @@ from simulator.core.calls import (
     StoreReply,
     WriteCheckpoint,
 )
+from simulator.core.endpoints import PRE_START_TIMEOUT
 from simulator.core.instants import Instant
 from simulator.core.panics import KubeletPanic
 from simulator.core.resources import ResourceName
 from simulator.engine.faults import Op
 from simulator.engine.host import Host
-from simulator.engine.latencies import PRE_START_TIMEOUT
 from simulator.engine.ports import NodeDatabase, PluginStream
 from simulator.engine.timeline import Process
 

@@ -21,14 +21,8 @@ STATIC_BATCH_DELAY: Final = Duration(100 * MILLISECOND)
 REGISTER_LATENCY: Final = Duration(2 * MILLISECOND)
 """From a plugin's Register call to the answer: dial and GetDevicePluginOptions (S1.12)."""
 
-DIAL_TIMEOUT: Final = Duration(10 * SECOND)
-"""How long the kubelet tries to connect to a plugin (S1.12.5)."""
-
 LIST_LATENCY: Final = Duration(MILLISECOND)
 """From opening a ListAndWatch stream to its first message."""
-
-PRE_START_TIMEOUT: Final = Duration(30 * SECOND)
-"""How long the kubelet waits for PreStartContainer, the one call with a limit (S1.26)."""
 
 NODE_STATUS_PERIOD: Final = Duration(10 * SECOND)
 """How often the kubelet computes the node status (S2.15; its jitter of 4 % is left out)."""

@@ -12,8 +12,9 @@ from simulator.config import (
     POD_RESOURCES_DIRECTORY,
     REGISTRY_DIRECTORY,
 )
-from simulator.core.instants import SECOND, Duration, Instant
-from simulator.wire.connections import DIAL_TIMEOUT, RECEIVE_BYTES_MAX
+from simulator.core.endpoints import DIAL_TIMEOUT, PRE_START_TIMEOUT
+from simulator.core.instants import Duration, Instant
+from simulator.wire.connections import RECEIVE_BYTES_MAX
 from store.committer import COMMIT_BATCH
 
 
@@ -74,7 +75,7 @@ class LiveSettings:
     dial_timeout: Duration = DIAL_TIMEOUT
     receive_bytes_max: int = RECEIVE_BYTES_MAX
     plugins_max: int = 1024
-    pre_start_timeout: Duration = Duration(30 * SECOND)
+    pre_start_timeout: Duration = PRE_START_TIMEOUT
 
     def folder(self, node: str) -> NodeFolder:
         """Return a node's folder."""

@@ -17,6 +17,7 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
+from simulator.core.endpoints import DIAL_TIMEOUT
 from simulator.core.instants import MILLISECOND, MINUTE, SECOND, Duration
 from simulator.errors import PluginCallError, PluginTimeoutError
 from simulator.protocol.services import Method, Request, Response
@@ -28,9 +29,6 @@ from simulator.wire.status import (
     too_large_error,
     unreadable_error,
 )
-
-DIAL_TIMEOUT: Final = Duration(10 * SECOND)
-"""How long a kubelet waits for a plugin to take its connection (S1.12.5, S1.33)."""
 
 RECEIVE_BYTES_MAX: Final = 4 * 1024 * 1024
 """Largest message that a gRPC client or server takes by default (S1.21)."""

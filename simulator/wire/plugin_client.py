@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
 from simulator.core.calls import (
     AllocateCall,
@@ -23,8 +23,8 @@ from simulator.core.calls import (
     PreStartContainerReply,
 )
 from simulator.core.devices import Device, DeviceId
-from simulator.core.endpoints import PluginOptions
-from simulator.core.instants import SECOND, Duration
+from simulator.core.endpoints import PRE_START_TIMEOUT, PluginOptions
+from simulator.core.instants import Duration
 from simulator.errors import (
     MessageTooLargeError,
     PluginCallError,
@@ -43,9 +43,6 @@ from simulator.wire.allocate_answers import container_answers
 from simulator.wire.connections import Connection, ConnectionSettings, dial
 from simulator.wire.device_lists import DEVICES_MAX, DeviceListReader, OversizeList, measure
 from simulator.wire.status import STREAM_ENDED, too_large_error
-
-PRE_START_TIMEOUT: Final = Duration(30 * SECOND)
-"""How long PreStartContainer may take (S1.5, S1.26)."""
 
 
 @dataclass(frozen=True, slots=True)

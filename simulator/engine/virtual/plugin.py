@@ -16,11 +16,11 @@ from simulator.core.calls import (
     PluginReply,
 )
 from simulator.core.devices import Device
-from simulator.core.endpoints import PluginOptions
+from simulator.core.endpoints import DIAL_TIMEOUT, PluginOptions
 from simulator.core.instants import Duration
 from simulator.core.pods import PodUid
 from simulator.core.registration import RegisterRequest
-from simulator.engine.latencies import DIAL_TIMEOUT, LIST_LATENCY, REGISTER_LATENCY
+from simulator.engine.latencies import LIST_LATENCY, REGISTER_LATENCY
 from simulator.engine.plugin_answers import answer_of, latency_of
 from simulator.engine.ports import KubeletSocket, PluginStream
 from simulator.engine.spec import PluginSpec
