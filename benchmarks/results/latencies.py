@@ -1,0 +1,114 @@
+"""Latencies of many pods, kept with three significant digits."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from hdrh.codec import HdrCookieException, HdrLengthException
+from hdrh.histogram import HdrHistogram
+from typing_extensions import override
+
+from simulator.core.instants import MICROSECOND, Duration
+
+_LOWEST_US: Final = 1
+_HIGHEST_US: Final = 3_600_000_000
+_DIGITS: Final = 3
+_OUTER_HEADER: Final = 8
+_HEADER: Final = struct.Struct(">12xIQQ8x")
+"""Of the compressed part: digits, lowest and highest value."""
+_PLAIN_MAX: Final = 1 << 20
+_DAMAGED: Final = (ValueError, struct.error, zlib.error)
+
+
+class Latencies:
+    """An HdrHistogram from a microsecond to an hour; what is longer counts as an hour.
+
+    Two are equal when they hold the same counts.
+    """
+
+    def __init__(self, recorded: Iterable[int] = ()) -> None:
+        """Begin with some latencies in nanoseconds."""
+        self._histogram = HdrHistogram(_LOWEST_US, _HIGHEST_US, _DIGITS)
+        for nanoseconds in recorded:
+            self.record(nanoseconds)
+
+    def record(self, nanoseconds: int, count: int = 1) -> None:
+        """Add one latency, or as many equal ones as `count` says."""
+        microseconds = min(max(nanoseconds // MICROSECOND, _LOWEST_US), _HIGHEST_US)
+        self._histogram.record_value(microseconds, count)
+
+    def add(self, other: Latencies) -> None:
+        """Add what another one holds."""
+        self._histogram.add(other._histogram)
+
+    def __len__(self) -> int:
+        """Return how many were recorded."""
+        return int(self._histogram.get_total_count())
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the counts are the same."""
+        return isinstance(other, Latencies) and self.encoded() == other.encoded()
+
+    __hash__ = None  # type: ignore[assignment] # latencies can be added
+
+    def percentile(self, percent: float) -> Duration:
+        """Return what `percent` of the latencies do not exceed; 0 when there are none."""
+        return self.percentiles((percent,))[0]
+
+    def percentiles(self, percents: Sequence[float]) -> tuple[Duration, ...]:
+        """Return several percentiles, which costs no more than one."""
+        if not len(self):
+            return (Duration(0),) * len(percents)
+        found = self._histogram.get_percentile_to_value_dict(list(percents))
+        return tuple(Duration(found[percent] * MICROSECOND) for percent in percents)
+
+    def longest(self) -> Duration:
+        """Return the longest; 0 when there are none."""
+        return self.percentile(100)
+
+    def counts(self) -> Iterator[tuple[Duration, int]]:
+        """Iterate over the recorded values in order, each with how often it was recorded."""
+        for item in self._histogram.get_recorded_iterator():
+            value = Duration(item.value_iterated_to * MICROSECOND)
+            yield value, item.count_added_in_this_iter_step
+
+    def encoded(self) -> str:
+        """Return it in HdrHistogram's own encoding (V2, compressed, base64; values in µs)."""
+        return str(self._histogram.encode(), "ascii")
+
+    @classmethod
+    def decoded(cls, text: str) -> Latencies:
+        """Read HdrHistogram's own encoding.
+
+        Raises:
+            ValueError: It is none, or one with other limits or another precision.
+        """
+        found = cls()
+        try:
+            _check_header(base64.b64decode(text, validate=True))
+            found._histogram.decode_and_add(text)
+        except (*_DAMAGED, IndexError, HdrCookieException, HdrLengthException) as error:
+            message = f"no latencies of Rebind in HdrHistogram's encoding: {error}"
+            raise ValueError(message) from error
+        return found
+
+
+def _check_header(encoded: bytes) -> None:
+    """Refuse limits that are not ours before the library reserves memory for them.
+
+    Raises:
+        ValueError, struct.error, zlib.error: They are not, or there are none.
+    """
+    plain = zlib.decompressobj().decompress(encoded[_OUTER_HEADER:], _PLAIN_MAX)
+    if len(plain) == _PLAIN_MAX:
+        message = "too long"
+        raise ValueError(message)
+    digits, lowest, highest = _HEADER.unpack_from(plain)
+    if (digits, lowest, highest) != (_DIGITS, _LOWEST_US, _HIGHEST_US):
+        message = f"its limits are {lowest} and {highest} with {digits} digits"
+        raise ValueError(message)

@@ -1,0 +1,278 @@
+"""The values of a benchmark: settings, what was measured under each, the noise, the whole run.
+
+A row is one phase of one repetition under one setting. What could not be counted is None, never 0.
+Rates are per second of the phase, latencies count from the scheduled start of each pod, and times
+are nanoseconds where a name does not say seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from benchmarks.results.latencies import Latencies
+from simulator.core.instants import SECOND, Duration
+from simulator.ports import Durability
+
+Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
+
+PERCENTILES: Final = (50.0, 90.0, 99.0, 99.9, 100.0)
+"""Printed of every histogram; the last one is the longest latency."""
+
+_NODES_OWN: Final = frozenset({"nodes", "nodes/status", "leases"})
+"""Kinds of calls that a kubelet makes whether or not pods come."""
+
+
+class Store(StrEnum):
+    """Where bindings are kept."""
+
+    FILE = "file"
+    SQLITE = "sqlite"
+    POSTGRESQL = "postgresql"
+    API = "api"
+
+
+class TimeSource(StrEnum):
+    """Whether a run takes as long as it says, or is computed in virtual time by a model."""
+
+    REAL = "real"
+    VIRTUAL = "virtual"
+
+
+class Measure(StrEnum):
+    """From the scheduled start of a pod to what.
+
+    `admission`: its bindings are durable. `start`: its first container may start. `running`: the
+    API shows it running. `visible`: a reader of the API or the store sees its device ids.
+    """
+
+    ADMISSION = "admission"
+    START = "start"
+    RUNNING = "running"
+    VISIBLE = "visible"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One way to keep bindings, and what it is kept under.
+
+    Attributes:
+        persistence: Its name, e.g. `bind-resource`.
+        options: Variant and other knobs by name, e.g. `("perContainer", "true")`, in order of name.
+        commit_batch: Commits that are gathered at most; None where nothing is committed.
+        flush_period: None where nothing is flushed.
+        bulk_bind: Pods per call at most; None where that does not apply.
+        qps, burst: Of each kubelet's API client; None without one, or without a limit.
+        added_fsync: How much longer each fsync takes.
+        existing: Bound pods on each node at the start.
+        clients: That offer load at the same time.
+    """
+
+    persistence: str
+    store: Store
+    clock: TimeSource = TimeSource.REAL
+    durability: Durability = Durability.FULL
+    options: tuple[tuple[str, str], ...] = ()
+    commit_batch: int | None = None
+    flush_period: Duration | None = None
+    bulk_bind: int | None = None
+    qps: float | None = None
+    burst: int | None = None
+    added_fsync: Duration = Duration(0)
+    nodes: int = 1
+    existing: int = 0
+    clients: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCallCount:
+    """How many API calls of a kind there were.
+
+    Attributes:
+        verb: As Kubernetes says, e.g. `patch`.
+        kind: The resource with its subresource, e.g. `pods/status`.
+    """
+
+    verb: str
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What one phase gave.
+
+    Attributes:
+        repetition: From 1.
+        seconds: Length of the phase as it was scheduled, without its warm-up.
+        elapsed: Seconds until the last pod was served, or until the phase was cut.
+        offered: Pods scheduled in that time.
+        served: Pods whose bindings became durable.
+        late: Pods that began later than scheduled because the load generator was behind.
+        skipped: Pods that were not begun at all, as their turn did not come.
+        errors: Pods that were refused or failed.
+        latencies: By measure; a measure that does not apply is left out. Pods that were not served
+            count with the time that they had waited when the phase was cut.
+        served_each_second: From the start of the phase.
+        bytes_written: Given to the operating system.
+        bindings: Devices that were bound and became durable.
+        at_risk_max, at_risk_end: Bindings that a crash would have lost, at most and at the end.
+        cpu_client_s, cpu_server_s: Seconds of CPU time of what offers load and of what serves it;
+            None for the server where both are one process.
+        memory_peak: Bytes, of the process that serves.
+        interrupted: Whether the phase was cut by Ctrl-C.
+    """
+
+    setting: Setting
+    phase: str
+    repetition: int = 1
+    seconds: float
+    elapsed: float
+    offered: int
+    served: int
+    late: int = 0
+    skipped: int = 0
+    errors: int = 0
+    latencies: Mapping[Measure, Latencies] = field(default_factory=dict)
+    served_each_second: tuple[int, ...] = ()
+    fsyncs: int | None = None
+    bytes_written: int | None = None
+    bindings: int = 0
+    api_calls: tuple[ApiCallCount, ...] = ()
+    at_risk_max: int | None = None
+    at_risk_end: int | None = None
+    cpu_client_s: float | None = None
+    cpu_server_s: float | None = None
+    memory_peak: int | None = None
+    interrupted: bool = False
+
+    @property
+    def offered_per_second(self) -> float:
+        """Pods per second that were scheduled."""
+        return self.offered / self.seconds if self.seconds else 0.0
+
+    @property
+    def achieved_per_second(self) -> float:
+        """Pods per second that were served, over the time that it took."""
+        return self.served / self.elapsed if self.elapsed else 0.0
+
+    @property
+    def unserved(self) -> int:
+        """Pods that were neither served nor refused; with any, percentiles are lower bounds."""
+        return max(self.offered - self.served - self.errors, 0)
+
+    @property
+    def calls_per_pod(self) -> float | None:
+        """API calls for each served pod, without those that a node makes for itself."""
+        if not self.api_calls or not self.served:
+            return None
+        calls = sum(call.count for call in self.api_calls if call.kind not in _NODES_OWN)
+        return calls / self.served
+
+
+@dataclass(frozen=True, slots=True)
+class PlainFsync:
+    """What it costs here to append a block to a file and fsync it, with nothing else in the way.
+
+    Attributes:
+        samples: How many were measured.
+    """
+
+    samples: int
+    p50: Duration
+    p99: Duration
+
+
+@dataclass(frozen=True, slots=True)
+class MachineLoad:
+    """What else the machine did.
+
+    Attributes:
+        average: Load average of the last minute.
+        steal: Share of CPU time that the hypervisor gave to others, 0 to 1; None where the
+            operating system does not tell.
+    """
+
+    average: float
+    steal: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """What may have blurred the figures.
+
+    Attributes:
+        fsync: Measured before everything else; None where no real file is written.
+        before: The machine before the run; its `steal` is that of the fsync measurement.
+        after: The machine after the run; its `steal` is that of the run. None while it goes on.
+    """
+
+    fsync: PlainFsync | None
+    before: MachineLoad
+    after: MachineLoad | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineFacts:
+    """What the run was measured on.
+
+    Attributes:
+        processor: Its name as the operating system gives it.
+        memory: Bytes; None where the operating system does not tell.
+        filesystem: Type of the file system that was written to, e.g. `ext4`.
+    """
+
+    processor: str
+    cpus: int
+    system: str
+    memory: int | None = None
+    filesystem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One run of a profile.
+
+    Attributes:
+        name: The profile's.
+        started: When, in UTC as RFC 3339, e.g. `2026-11-30T20:47:00Z`.
+        versions: Of everything that takes part, by name, e.g. `rebind`, `python`, `sqlite`.
+        profile: The profile as a document, with every preset's default filled in.
+        seed: From which the schedule was made.
+        rows: In the order in which they were measured.
+        expected_rows: How many there are when the run is complete.
+    """
+
+    name: str
+    started: str
+    machine: MachineFacts
+    versions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    profile: Mapping[str, Json] = field(default_factory=lambda: MappingProxyType({}))
+    seed: int
+    noise: Noise
+    rows: tuple[Row, ...] = ()
+    expected_rows: int | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every row was measured to its end."""
+        expected = len(self.rows) if self.expected_rows is None else self.expected_rows
+        return len(self.rows) >= expected and not any(row.interrupted for row in self.rows)
+
+
+def per_binding(count: int | None, row: Row) -> float | None:
+    """Return a count for each binding of a row; None where either is not known."""
+    return None if count is None or not row.bindings else count / row.bindings
+
+
+def span(nanoseconds: float) -> Duration:
+    """Return a whole number of nanoseconds."""
+    return Duration(round(nanoseconds))
+
+
+def seconds_of(duration: Duration) -> float:
+    """Return a duration in seconds, for axes and ratios."""
+    return duration / SECOND
