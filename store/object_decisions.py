@@ -1,0 +1,57 @@
+"""Whether a write of an object is possible, the same for every store."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from simulator.object_ports import (
+    AlreadyExists,
+    ChangeType,
+    Conflicted,
+    CreateObject,
+    DeleteObject,
+    NotFound,
+    ObjectWrite,
+)
+
+REVISIONS_MAX: Final = 100_000
+"""So far back the changes of objects are known: within the newest revisions of this number.
+
+A watch of a program that was away for longer begins anew with a list. The real API server knows
+five to ten minutes of changes; so many changes a minute are more than it can make.
+"""
+
+
+class Standing(NamedTuple):
+    """What a write may require of an object that exists."""
+
+    revision: int
+    uid: str
+
+
+def refusal_of(
+    write: ObjectWrite, standing: Standing | None
+) -> AlreadyExists | NotFound | Conflicted | None:
+    """Say why a write is refused; None for one that is not.
+
+    Args:
+        write: What is to be done.
+        standing: The object now, None when there is none.
+
+    Kubernetes: the preconditions of an update and a deletion; the uid is looked at first.
+    """
+    if isinstance(write, CreateObject):
+        return None if standing is None else AlreadyExists()
+    if standing is None:
+        return NotFound()
+    is_another = write.uid is not None and write.uid != standing.uid
+    if is_another or (write.revision is not None and write.revision != standing.revision):
+        return Conflicted(standing.revision, standing.uid, is_another=is_another)
+    return None
+
+
+def type_of(write: ObjectWrite) -> ChangeType:
+    """Return what a write does to its object."""
+    if isinstance(write, CreateObject):
+        return ChangeType.ADDED
+    return ChangeType.DELETED if isinstance(write, DeleteObject) else ChangeType.MODIFIED
