@@ -30,6 +30,7 @@ from simulator.core.calls import (
     PreStartContainerCall,
     Reply,
     StoreReply,
+    of_store,
 )
 from simulator.core.pods import Pod
 from simulator.core.refusals import Admission
@@ -160,7 +161,7 @@ class _Churn:
         except StopIteration as end:
             self._finish(node, end.value)
             return
-        self._writers.submit(node.measured.name, call).add_done_callback(
+        self._writers.submit(node.measured.name, of_store(call)).add_done_callback(
             lambda done: self._replies.put((node, done))
         )
 

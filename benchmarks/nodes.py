@@ -20,6 +20,7 @@ from simulator.core.calls import (
     Reply,
     StoreCall,
     StoreReply,
+    of_store,
 )
 from simulator.core.checkpoint.bindings import checkpoint_of
 from simulator.core.checkpoint.render import render
@@ -93,13 +94,13 @@ class MeasuredNode:
 
     def restore(self) -> Restored:
         """Start the device manager from its durable state."""
-        return drive(self.manager.start(), self.answers)
+        return drive(self.manager.start(), self._answer_store)
 
     def connect_plugin(self) -> None:
         """Let the plugin register and report its devices."""
         self.manager.register(workload.RESOURCE, PluginOptions())
         listed = [workload.device_of(number) for number in range(self.devices)]
-        drive(self.manager.report_devices(workload.RESOURCE, listed), self.answers)
+        drive(self.manager.report_devices(workload.RESOURCE, listed), self._answer_store)
         self.manager.take_records()
 
     def admit(self, pod: Pod) -> Admission:
@@ -110,14 +111,17 @@ class MeasuredNode:
     def remove(self, pod: Pod) -> None:
         """Delete a pod and free its devices, durably where the persistence says so."""
         del self.facts.active_pods[pod.uid]
-        drive(self.manager.release_inactive(), self.answers)
+        drive(self.manager.release_inactive(), self._answer_store)
         self.manager.take_records()
 
     def answer(self, call: Call) -> Reply:
         """Answer any call of a decision."""
         if isinstance(call, AllocateCall | PreferredAllocationCall | PreStartContainerCall):
             return answer_plugin(call)
-        return self.answers(call)
+        return self._answer_store(call)
+
+    def _answer_store(self, call: Call) -> StoreReply:
+        return self.answers(of_store(call))
 
 
 def admissions(node: MeasuredNode, *, repeat: int) -> Contestant:

@@ -1,9 +1,10 @@
 """What the core asks of the outside, as values.
 
-A decision is a generator: it yields a `PluginCall` or a `StoreCall` where the kubelet would make an
-RPC or write its state, and is resumed with the reply (`generator.send(reply)`). The engine answers
-after virtual latency or with a fault, the live driver after the real RPC or write; the decision
-cannot tell them apart.
+A decision is a generator: it yields a `PluginCall`, a `StoreCall` or an `ApiCall`
+(`simulator.core.api_calls`) where the kubelet would make an RPC, write its state or ask the API
+server, and is resumed with the reply (`generator.send(reply)`). The engine answers after virtual
+latency or with a fault, the live driver after the real RPC, write or request; the decision cannot
+tell them apart.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
+from simulator.core.api_calls import ApiCall, ApiReply
 from simulator.core.checkpoint.exporting import NodeFile
 from simulator.core.devices import DeviceId
 from simulator.core.pods import ContainerName, PodUid
@@ -231,12 +233,29 @@ class StoreFailed:
 
 StoreReply = CheckpointContent | Missing | Stored | Conflict | StateLoaded | StoreFailed
 
-Call = PluginCall | StoreCall
-Reply = PluginReply | StoreReply
+KeepingCall = StoreCall | ApiCall
+"""What persistence strategies ask."""
+
+KeepingReply = StoreReply | ApiReply
+
+Call = PluginCall | KeepingCall
+Reply = PluginReply | KeepingReply
 
 T = TypeVar("T")
 Decision = Generator[Call, Reply, T]
 """A decision under way: yields calls, is sent replies, returns its result."""
 
-StoreDecision = Generator[StoreCall, StoreReply, T]
-"""A decision that asks only the store."""
+StoreDecision = Generator[KeepingCall, KeepingReply, T]
+"""A decision that asks no plugin: only the store and the API server."""
+
+
+def of_store(call: Call) -> StoreCall:
+    """Return a call of a strategy that asks nobody but the store.
+
+    Raises:
+        TypeError: It asks a plugin or the API server.
+    """
+    if isinstance(call, StoreCall):
+        return call
+    message = f"only a store is asked here, but {call}"
+    raise TypeError(message)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from simulator.core import admission, container_start, hinting, releasing, reporting, restoring
+from simulator.core.api_backing import ApiBacking
 from simulator.core.behavior import Behavior, Readmission, Reservations
 from simulator.core.calls import Decision, StoreDecision
 from simulator.core.choices import Choices
@@ -35,7 +36,11 @@ from simulator.core.transitions import DeviceBinding, NodeName
 
 
 class DeviceManager:
-    """One kubelet process's device manager; the driver keeps `facts` up to date."""
+    """One kubelet process's device manager; the driver keeps `facts` up to date.
+
+    Attributes:
+        api: What of it has to do with the API server.
+    """
 
     def __init__(  # noqa: PLR0913  configuration, by keyword only
         self,
@@ -64,6 +69,7 @@ class DeviceManager:
             inventory=inventory,
             pod_devices=PodDevices(inventory),
         )
+        self.api = ApiBacking(self._state)
 
     def use_choices(self, choices: Choices) -> None:
         """Leave what follows to other choices (design 3.1, rule 4)."""

@@ -89,6 +89,10 @@ class ManagerState:
             if pools[resource].is_registered
         ]
 
+    def holder(self, resource: ResourceName, device: DeviceId) -> PodUid | None:
+        """Return the pod that holds a device; None when none does."""
+        return self.pod_devices.owner(device, resource)
+
     def note(self, record: Record) -> None:
         """Add a record of what happened."""
         self.records.append(record)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NewType
 
+from simulator.core.devices import DeviceId
 from simulator.core.instants import Instant
 from simulator.core.resources import ResourceName
 
@@ -15,6 +16,10 @@ PodUid = NewType("PodUid", str)
 
 ContainerName = NewType("ContainerName", str)
 """A container's name, unique within its pod."""
+
+
+ComputeDevices = tuple[tuple[ResourceName, tuple[DeviceId, ...]], ...]
+"""Ids by resource, as a container's spec names them: `ComputeDevice` of persistence-designs 1.1."""
 
 
 class ContainerKind(Enum):
@@ -35,12 +40,19 @@ class Container:
             limits only (S3.5).
         kind: Plain init container, restartable init container (sidecar), or regular.
         claimed_resources: Resources that a DRA claim serves instead (S3.6).
+        compute_devices: The devices that the pod's spec in the API binds to it; a resource once
+            bound keeps its devices.
     """
 
     name: ContainerName
     limits: tuple[tuple[ResourceName, int], ...] = ()
     kind: ContainerKind = ContainerKind.REGULAR
     claimed_resources: frozenset[ResourceName] = frozenset()
+    compute_devices: ComputeDevices = ()
+
+    def bound_to(self, resource: ResourceName) -> tuple[DeviceId, ...] | None:
+        """Return the devices that the spec binds to it; None when it says nothing."""
+        return next((ids for name, ids in self.compute_devices if name == resource), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,8 @@ class Pod:
         init_containers: In spec order; kinds INIT and SIDECAR.
         containers: In spec order; kind REGULAR.
         created: Creation time; the first batch after a start is sorted by it (S5.7).
+        static: Whether it stands in a file on its node (S5.3): nothing can be written into it, and
+            what the API has of it is a mirror.
     """
 
     uid: PodUid
@@ -60,6 +74,7 @@ class Pod:
     init_containers: tuple[Container, ...] = ()
     containers: tuple[Container, ...] = ()
     created: Instant = field(default=Instant(0), compare=False)
+    static: bool = False
 
     def all_containers(self) -> Iterator[Container]:
         """Iterate in the order of admission: init containers, then regular ones (S3.1)."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Generic, Protocol, TypeVar
 
+from simulator.core.api_calls import ApiUnavailable
 from simulator.core.calls import (
     AllocateCall,
     Call,
@@ -124,8 +125,10 @@ class DecisionDriver:
             self._load(call, resume)
         elif isinstance(call, Commit):
             self._commit(call, resume)
-        else:
+        elif isinstance(call, PluginCall):
             self._call_plugin(call, resume)
+        else:
+            resume(ApiUnavailable("there is no API server"))
 
     def _database(self) -> NodeDatabase:
         database = self._host.storage.database

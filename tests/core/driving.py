@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from simulator.core.allocate_response import AllocateResponse, encode
+from simulator.core.api_calls import ApiCall, ApiReply, ApiUnavailable
 from simulator.core.behavior import Behavior, Readmission, Reservations
 from simulator.core.calls import (
     AllocateCall,
@@ -121,6 +122,7 @@ class Rig:
     on_allocate: Callable[[AllocateCall], PluginReply] = allocate_ids
     on_preferred: Callable[[PreferredAllocationCall], PluginReply] = no_preference
     on_pre_start: Callable[[PreStartContainerCall], PluginReply] = started
+    on_api: Callable[[ApiCall], ApiReply] = lambda _: ApiUnavailable("there is no API server")
     meanwhile: Callable[[], object] | None = None
     calls: list[PluginCall] = field(default_factory=list)
     file: bytes | None = None
@@ -176,8 +178,10 @@ class Rig:
             case SetCheckpointAside():
                 self.file = None
                 return Stored()
-            case _:
+            case AllocateCall() | PreferredAllocationCall() | PreStartContainerCall():
                 return self._answer_plugin(call)
+            case _:
+                return self.on_api(call)
 
     def _answer_write(self, call: WriteCheckpoint | Commit) -> Reply:
         if self.write_error:

@@ -14,16 +14,13 @@ from simulator.core.calls import (
     Call,
     CallFailed,
     CheckpointContent,
-    Commit,
     Decision,
-    LoadState,
     Missing,
     PluginCall,
     PluginReply,
     PreferredAllocationReply,
     ReadCheckpoint,
     Reply,
-    SetCheckpointAside,
     Stored,
     StoreDecision,
     StoreFailed,
@@ -171,10 +168,10 @@ class TraceNode:
                 return StoreFailed(self.write_fault)
             self.file = call.content
             return Stored()
-        if isinstance(call, Commit | LoadState | SetCheckpointAside):
-            message = f"the checkpoint strategy does not ask for {call}"
-            raise TypeError(message)
-        return self._answer_plugin(call)
+        if isinstance(call, PluginCall):
+            return self._answer_plugin(call)
+        message = f"the checkpoint strategy does not ask for {call}"
+        raise TypeError(message)
 
     def _answer_plugin(self, call: PluginCall) -> PluginReply:
         """Compare a call with the next recorded one and give its answer."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from simulator.core.behavior import Behavior, Readmission, Reservations
-from simulator.core.calls import Call, Decision, Reply, StoreDecision
+from simulator.core.calls import Call, Decision, Reply, StoreDecision, of_store
 from simulator.core.choices import SortedChoices
 from simulator.core.device_manager import DeviceManager
 from simulator.core.devices import Device, DeviceId, device_ids
@@ -346,7 +346,7 @@ class Node:
         call = next(decision)
         while True:
             try:
-                call = decision.send(self._outside.durable.look(call))
+                call = decision.send(self._outside.durable.look(of_store(call)))
             except StopIteration:
                 return manager
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.core.calls import Commit, Conflict, StoreDecision, StoreFailed, StoreReply
+from simulator.core.calls import Commit, Conflict, KeepingReply, StoreDecision, StoreFailed
 from simulator.core.instants import Instant
 from simulator.core.migration.agreement import Agreement, pods_of
 from simulator.core.transitions import (
@@ -35,5 +35,5 @@ def repair_rows(node: NodeName, now: Instant, found: Agreement) -> StoreDecision
     return error
 
 
-def _error(reply: StoreReply) -> str:
+def _error(reply: KeepingReply) -> str:
     return reply.message if isinstance(reply, StoreFailed | Conflict) else ""

@@ -15,12 +15,12 @@ from typing_extensions import override
 from simulator.core.behavior import Behavior
 from simulator.core.calls import (
     CheckpointContent,
+    KeepingReply,
     Missing,
     ReadCheckpoint,
     Stored,
     StoreDecision,
     StoreFailed,
-    StoreReply,
     WriteCheckpoint,
 )
 from simulator.core.checkpoint.bindings import with_rewritten_responses
@@ -28,8 +28,8 @@ from simulator.core.checkpoint.incremental import CheckpointRenderer
 from simulator.core.checkpoint.reading import FileState, read_file
 from simulator.core.devices import Device, DeviceId
 from simulator.core.persistence.protocol import (
+    LocalPersistence,
     ManagerView,
-    Persistence,
     Restored,
     nothing_to_do,
 )
@@ -43,7 +43,7 @@ Registered = Sequence[tuple[ResourceName, Sequence[DeviceId]]]
 """Registered resources with their healthy devices."""
 
 
-class CheckpointPersistence(Persistence):
+class CheckpointPersistence(LocalPersistence):
     """Keeps the rendered form of every entry, so that a write costs one join and one hash.
 
     Attributes:
@@ -67,7 +67,7 @@ class CheckpointPersistence(Persistence):
         """Read the file; whatever is wrong with it, the kubelet starts empty (S4.12)."""
         return self.understood((yield ReadCheckpoint()))
 
-    def understood(self, reply: StoreReply) -> Restored:
+    def understood(self, reply: KeepingReply) -> Restored:
         """Return what a kubelet restores from the file, and write that from now on."""
         file = file_of(reply, self._behavior)
         if file.checkpoint is None:
@@ -165,7 +165,7 @@ class CheckpointPersistence(Persistence):
         return CheckpointNotWritten(error) if error else None
 
 
-def file_of(reply: StoreReply, behavior: Behavior) -> FileState:
+def file_of(reply: KeepingReply, behavior: Behavior) -> FileState:
     """Return what a kubelet of this version makes of the answer to `ReadCheckpoint`.
 
     Raises:

@@ -17,17 +17,17 @@ from typing_extensions import override
 from simulator.core.calls import (
     Commit,
     Conflict,
+    KeepingReply,
     LoadState,
     StateLoaded,
     Stored,
     StoreDecision,
     StoreFailed,
-    StoreReply,
 )
 from simulator.core.devices import Device
 from simulator.core.persistence.protocol import (
+    LocalPersistence,
     ManagerView,
-    Persistence,
     Restored,
     nothing_to_do,
 )
@@ -50,7 +50,7 @@ BindingKey = tuple[ContainerName, ResourceName]
 """What a pod has one binding for."""
 
 
-class DatabasePersistence(Persistence):
+class DatabasePersistence(LocalPersistence):
     """Keeps device bindings in the store and nothing of its own but what is still owed to it."""
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class DatabasePersistence(Persistence):
         """Load the node's state; a database that cannot be read is never taken for an empty one."""
         return self.understood((yield LoadState()))
 
-    def understood(self, reply: StoreReply) -> Restored:
+    def understood(self, reply: KeepingReply) -> Restored:
         """Return what a kubelet restores from the answer to `LoadState`."""
         if not isinstance(reply, StateLoaded):
             return Restored(source=self.name, error=_cause(reply), fatal=True)
@@ -191,7 +191,7 @@ class DatabasePersistence(Persistence):
             self._unkept.pop(pod, None)
 
 
-def _cause(reply: StoreReply) -> str:
+def _cause(reply: KeepingReply) -> str:
     """Return why the store did not do what it was asked.
 
     Raises:

@@ -21,12 +21,12 @@ from typing_extensions import override
 
 from simulator.core.behavior import Behavior
 from simulator.core.calls import (
+    KeepingReply,
     LoadState,
     ReadCheckpoint,
     StateLoaded,
     StoreDecision,
     StoreFailed,
-    StoreReply,
 )
 from simulator.core.devices import Device
 from simulator.core.migration.agreement import Agreement, agreement
@@ -34,7 +34,12 @@ from simulator.core.migration.phases import Phase, Side, regime_of
 from simulator.core.migration.repair import repair_rows
 from simulator.core.persistence.checkpoint import CheckpointPersistence, file_of
 from simulator.core.persistence.database import DatabasePersistence
-from simulator.core.persistence.protocol import ManagerView, Persistence, Restored
+from simulator.core.persistence.protocol import (
+    LocalPersistence,
+    ManagerView,
+    Persistence,
+    Restored,
+)
 from simulator.core.pods import Pod, PodUid
 from simulator.core.records import StatesDiffer, StateWritten
 from simulator.core.refusals import Refusal
@@ -44,7 +49,7 @@ from simulator.core.transitions import DeviceBinding
 T = TypeVar("T")
 
 
-class DualWritePersistence(Persistence):
+class DualWritePersistence(LocalPersistence):
     """Writes what the node's phase says: the file, the database, or both.
 
     Args:
@@ -194,7 +199,7 @@ class DualWritePersistence(Persistence):
 
     def _counted(self, step: StoreDecision[T]) -> StoreDecision[T]:
         """Take a step and count its calls."""
-        reply: StoreReply | None = None
+        reply: KeepingReply | None = None
         while True:
             try:
                 call = next(step) if reply is None else step.send(reply)

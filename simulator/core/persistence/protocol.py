@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from typing_extensions import override
+
 from simulator.core.calls import StoreDecision
 from simulator.core.devices import Device, DeviceId
-from simulator.core.instants import Instant
-from simulator.core.pods import Pod, PodUid
+from simulator.core.instants import Duration, Instant
+from simulator.core.pods import Container, Pod, PodUid
 from simulator.core.records import Record
 from simulator.core.refusals import Refusal
 from simulator.core.resources import ResourceName
@@ -42,6 +44,35 @@ class Restored:
     fatal: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PodsListed:
+    """What the API says of the devices of the pods of a first LIST.
+
+    Attributes:
+        bindings: Device bindings that the device manager is to hold from now on; ids only, so
+            without a response.
+        error: Why the API could not be asked for all of it: no pod may be admitted before it can.
+    """
+
+    bindings: tuple[DeviceBinding, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StartDelayed:
+    """The API server did not say whether a pod may start: the same is to be asked again.
+
+    Attributes:
+        message: The cause.
+    """
+
+    message: str
+
+
+Gate = Refusal | StartDelayed | None
+"""Whether the containers of a pod may start: never, not yet, or now."""
+
+
 class ManagerView(Protocol):
     """What a strategy may read of the device manager, and where it notes what it did."""
 
@@ -61,6 +92,10 @@ class ManagerView(Protocol):
 
     def registered(self) -> Sequence[tuple[ResourceName, Sequence[DeviceId]]]:
         """Registered resources with their healthy ids, sorted (S4.4)."""
+        ...
+
+    def holder(self, resource: ResourceName, device: DeviceId) -> PodUid | None:
+        """The pod that holds a device; None when it is free."""
         ...
 
     def note(self, record: Record) -> None:
@@ -130,3 +165,93 @@ class Persistence(Protocol):
     ) -> StoreDecision[Refusal | None]:
         """The grace period of these resources is over (S2.10)."""
         ...
+
+    # The API (`LocalPersistence` has nothing to do with it)
+
+    @property
+    def recalls_ids_only(self) -> bool:
+        """Whether a record without a response is one of which the response was not kept.
+
+        The plugin is then asked again for the same devices before a container starts with them
+        (k/k#52678); elsewhere no response is an empty one (S4.8).
+        """
+        ...
+
+    @property
+    def flush_period(self) -> Duration | None:
+        """How often `on_tick` is due while something is owed; 0 for at once, None for never."""
+        ...
+
+    @property
+    def owes_api(self) -> bool:
+        """Whether `on_tick` has something to write."""
+        ...
+
+    def assigned(
+        self, pod: Pod, container: Container, resource: ResourceName
+    ) -> Sequence[DeviceId] | None:
+        """The devices that the API assigns to a container without a record; None for any."""
+        ...
+
+    def status_devices(self, view: ManagerView, pod: PodUid) -> Sequence[DeviceBinding]:
+        """What the pod's status is to say of its devices."""
+        ...
+
+    def on_pods_listed(self, view: ManagerView, pods: Sequence[Pod]) -> StoreDecision[PodsListed]:
+        """The first LIST of this process has come; its pods are about to be admitted."""
+        ...
+
+    def before_start(self, view: ManagerView, pod: Pod) -> StoreDecision[Gate]:
+        """A container of an admitted pod is about to start. Costs nothing when nothing is owed."""
+        ...
+
+    def on_tick(self, view: ManagerView) -> StoreDecision[bool]:
+        """Write what is owed, one pod after the other.
+
+        Returns:
+            Whether the API server answered; if not, the rest is still owed.
+        """
+        ...
+
+
+class LocalPersistence(Persistence):
+    """A strategy that has nothing to do with the API."""
+
+    @property
+    @override
+    def recalls_ids_only(self) -> bool:
+        return False
+
+    @property
+    @override
+    def flush_period(self) -> Duration | None:
+        return None
+
+    @property
+    @override
+    def owes_api(self) -> bool:
+        return False
+
+    @override
+    def assigned(
+        self, pod: Pod, container: Container, resource: ResourceName
+    ) -> Sequence[DeviceId] | None:
+        return None
+
+    @override
+    def status_devices(self, view: ManagerView, pod: PodUid) -> Sequence[DeviceBinding]:
+        return ()
+
+    @override
+    def on_pods_listed(self, view: ManagerView, pods: Sequence[Pod]) -> StoreDecision[PodsListed]:
+        yield from ()
+        return PodsListed()
+
+    @override
+    def before_start(self, view: ManagerView, pod: Pod) -> StoreDecision[Gate]:
+        return nothing_to_do()
+
+    @override
+    def on_tick(self, view: ManagerView) -> StoreDecision[bool]:
+        yield from ()
+        return True

@@ -7,6 +7,7 @@ from typing_extensions import override
 from simulator.core.calls import (
     CheckpointContent,
     Commit,
+    KeepingCall,
     LoadState,
     ReadCheckpoint,
     StateLoaded,
@@ -50,7 +51,7 @@ class NotingView(View):
 Change = StoreDecision[Refusal | None]
 
 
-def answer(call: StoreCall) -> StoreReply:
+def answer(call: KeepingCall) -> StoreReply:
     """Answer like a store that takes every write, and whose two sides differ."""
     if isinstance(call, ReadCheckpoint):
         return CheckpointContent(EMPTY)
@@ -60,7 +61,7 @@ def answer(call: StoreCall) -> StoreReply:
     return Stored()
 
 
-def until(change: Change, wanted: type[StoreCall]) -> StoreCall:
+def until(change: Change, wanted: type[StoreCall]) -> KeepingCall:
     """Let a change go on until it asks for this."""
     call = next(change)
     while not isinstance(call, wanted):
@@ -68,7 +69,7 @@ def until(change: Change, wanted: type[StoreCall]) -> StoreCall:
     return call
 
 
-def ended(change: Change, call: StoreCall) -> bool:
+def ended(change: Change, call: KeepingCall) -> bool:
     """Answer the call that a change waits for, and all that follow."""
     try:
         while True:

@@ -21,5 +21,9 @@ class View:
     def registered(self) -> list[tuple[ResourceName, tuple[DeviceId, ...]]]:
         return []
 
+    def holder(self, resource: ResourceName, device: DeviceId) -> PodUid | None:
+        del resource, device
+        return None
+
     def note(self, record: Record) -> None:
         del record

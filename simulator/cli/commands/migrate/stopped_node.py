@@ -30,6 +30,7 @@ from simulator.core.calls import (
     StoreDecision,
     StoreReply,
     WriteCheckpoint,
+    of_store,
 )
 from simulator.core.transitions import NodeName
 from simulator.errors import CheckpointTooLargeError
@@ -143,7 +144,7 @@ class StoppedNode:
                 result: T = end.value
                 return result
             made()
-            reply = self.answer(call)
+            reply = self.answer(of_store(call))
 
     def answer(self, call: StoreCall) -> StoreReply:
         """Make one call."""
