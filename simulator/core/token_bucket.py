@@ -17,7 +17,8 @@ class TokenBucket:
     Attributes:
         interval: The time in which one token comes back.
         burst: How many tokens there are at most.
-        credit: What has been saved up at `at`, in time; `interval` is one token.
+        credit: What has been saved up at `at`, in time; `interval` is one token. It is negative
+            while tokens are reserved that are still to come.
         at: When that was.
     """
 
@@ -46,3 +47,20 @@ class TokenBucket:
         allowed = credit >= self.interval
         left = Duration(credit - self.interval if allowed else credit)
         return allowed, replace(self, credit=left, at=Instant(self.at + passed))
+
+    def reserve(self, now: Instant) -> tuple[Duration, TokenBucket]:
+        """Take one token, perhaps one that comes back only later.
+
+        Who reserves first waits less, so calls go out in the order in which they were made. Go:
+        `Limiter.Wait`, by which client-go holds its calls back (S12.1).
+
+        Args:
+            now: As for `take`.
+
+        Returns:
+            How long to wait for it, and the bucket afterwards.
+        """
+        passed = max(0, now - self.at)
+        credit = min(self.burst * self.interval, self.credit + passed) - self.interval
+        left = replace(self, credit=Duration(credit), at=Instant(self.at + passed))
+        return Duration(max(0, -credit)), left

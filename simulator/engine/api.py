@@ -16,7 +16,8 @@ from simulator.core.instants import Instant
 from simulator.core.pods import Pod, PodUid
 from simulator.core.records import NodeStatusReported, PodDeleted, PodPhaseChanged, Record
 from simulator.core.resources import ResourceName
-from simulator.core.transitions import NodeName
+from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
+from simulator.engine.api_devices import DeviceObjects
 from simulator.engine.latencies import NODE_MONITOR_GRACE, WATCH_DELAY
 from simulator.engine.pod_requests import pod_request
 from simulator.engine.spec import PodSpec
@@ -39,6 +40,7 @@ class PodStatus:
 
     Attributes:
         waiting: Why a container does not start, e.g. `CreateContainerConfigError: <cause>`.
+        taken_up: Whether its kubelet has said that it makes the pod ready (`ContainerCreating`).
         restarts: In-place container restarts.
     """
 
@@ -47,6 +49,7 @@ class PodStatus:
     message: str = ""
     waiting: str = ""
     restarts: int = 0
+    taken_up: bool = False
 
     @property
     def is_terminal(self) -> bool:
@@ -64,6 +67,8 @@ class ApiPod:
         node: Where it is bound.
         deleting: Whether it has a deletion timestamp.
         unschedulable: Whether the scheduler found no node for it.
+        status_devices: What its status says of its devices (persistence `pod-status`).
+        revision: Grows with each change of the object.
         request: What it asks for, by resource.
     """
 
@@ -74,6 +79,8 @@ class ApiPod:
     deleting: bool = False
     deleted: bool = False
     unschedulable: bool = False
+    status_devices: tuple[DeviceBinding, ...] = ()
+    revision: int = 0
     request: dict[ResourceName, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -107,6 +114,10 @@ class ApiNode:
 class ApiServer:
     """Pods, nodes, and who watches them.
 
+    Attributes:
+        revision: Grows with each change of an object.
+        devices: Device bindings as objects, and in the pods' specs.
+
     Args:
         timeline: Its time.
         emit: Keeps a record.
@@ -127,6 +138,7 @@ class ApiServer:
         self._remembered: deque[ApiPod] = deque()
         self._forgotten = forgotten
         self.emit = emit
+        self.revision = 0
         self._pods: dict[PodUid, ApiPod] = {}
         self._by_name: dict[str, ApiPod] = {}
         self._nodes: dict[NodeName, ApiNode] = {}
@@ -134,6 +146,7 @@ class ApiServer:
         self._node_watchers: list[Callable[[], None]] = []
         self._kubelets: dict[NodeName, Callable[[PodUid], None]] = {}
         self._cut_off: dict[NodeName, list[Callable[[], None]]] = {}
+        self.devices = DeviceObjects(self._present, self._rebound, self._next_revision)
 
     # Reading
 
@@ -195,11 +208,14 @@ class ApiServer:
         pod.unschedulable = False
         self._changed(pod)
 
-    def set_status(self, uid: PodUid, status: PodStatus) -> None:
+    def set_status(
+        self, uid: PodUid, status: PodStatus, devices: tuple[DeviceBinding, ...] = ()
+    ) -> None:
         """Store a status; a pod that is gone is left alone (UID precondition, S12.4)."""
         pod = self._pods.get(uid)
-        if pod is None or pod.status == status:
+        if pod is None or (pod.status, pod.status_devices) == (status, devices):
             return
+        pod.status_devices = devices
         shown = (pod.status.phase, pod.status.reason, pod.status.message)
         pod.status = status
         if shown != (status.phase, status.reason, status.message):
@@ -233,12 +249,17 @@ class ApiServer:
     ) -> None:
         """Store a node status, which is a heartbeat too (S2.13, S2.15)."""
         node = self.node(name)
-        node.heartbeat = self._timeline.now()
         node.boot_id = boot_id
+        self.revision += 1
         if (node.capacity, node.allocatable) != (capacity, allocatable):
             node.capacity, node.allocatable = dict(capacity), dict(allocatable)
             status = tuple(sorted(capacity.items())), tuple(sorted(allocatable.items()))
             self.emit(name, NodeStatusReported(*status))
+        self.renew_lease(name)
+
+    def renew_lease(self, name: NodeName) -> None:
+        """Take a heartbeat (S12.6)."""
+        self.node(name).heartbeat = self._timeline.now()
         for watcher in self._node_watchers:
             watcher()
 
@@ -265,6 +286,18 @@ class ApiServer:
         else:
             waiting.append(action)
 
+    def _present(self, pod: PodIdentity) -> ApiPod | None:
+        """Return the pod that has this name now."""
+        found = self._by_name.get(pod.name)
+        return None if found is None or found.deleted else found
+
+    def _rebound(self, uid: PodUid) -> None:
+        self._changed(self._pods[uid])
+
+    def _next_revision(self) -> int:
+        self.revision += 1
+        return self.revision
+
     def _remember(self, pod: ApiPod) -> None:
         """Keep a deleted pod until many others were deleted after it."""
         if self._remembered_max is None:
@@ -284,6 +317,8 @@ class ApiServer:
         )
 
     def _changed(self, pod: ApiPod) -> None:
+        self.revision += 1
+        pod.revision = self.revision
         for watcher in self._pod_watchers:
             watcher(pod)
         node = pod.node

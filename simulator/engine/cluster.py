@@ -12,6 +12,7 @@ from simulator.core.records import Record
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
 from simulator.engine.faults import EffectLog
+from simulator.engine.ports import ApiTransport
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.streams import RandomStreams
 from simulator.engine.timeline import Timeline
@@ -39,6 +40,7 @@ class Cluster:
 
     Attributes:
         run: The run's choices.
+        transport: How kubelets reach the API server.
         emit: Stamps and keeps a record.
         touch: Says that something changed on a node of which there is no record.
         decided: Told how long a device manager has taken for each decision about a pod.
@@ -48,6 +50,7 @@ class Cluster:
     run: SimulationSpec
     timeline: Timeline
     api: ApiServer
+    transport: ApiTransport
     streams: RandomStreams
     effects: EffectLog
     emit: Callable[[NodeName, Record], None]

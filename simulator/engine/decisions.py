@@ -202,23 +202,9 @@ class DecisionDriver:
         resume: Callable[[ReplyT], None],
         target: str = "",
     ) -> None:
-        """Send a call, with the faults that strike before it and after its reply."""
-        begun = self._host.injector.begin(op, target)
-        if begun.hung:
-            return
-
-        def replied(reply: ReplyT) -> None:
-            if not self.process.is_alive():
-                return
-            ended = self._host.injector.end(begun)
-            if not ended.hung:
-                final = failure(ended.error) if ended.error else reply
-                self.process.delayed(ended.delay, lambda: resume(final))
-
-        if begun.error:
-            self.process.delayed(begun.delay, lambda: resume(failure(begun.error)))
-        else:
-            self.process.delayed(begun.delay, lambda: send(replied))
+        self._host.injector.call(
+            op, send, process=self.process, failure=failure, resume=resume, target=target
+        )
 
 
 def _rpc_failure(text: str) -> CallFailed:

@@ -53,6 +53,8 @@ class Op(Enum):
     REGISTER = "register"
     LIST_AND_WATCH = "listAndWatch"
     STATUS_PATCH = "statusPatch"
+    BIND_DEVICES = "bindDevices"
+    DEVICE_BINDING = "deviceBinding"
 
 
 @dataclass(frozen=True, slots=True)

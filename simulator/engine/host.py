@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,7 +16,7 @@ from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
 from simulator.engine.injection import Injector
 from simulator.engine.node_phase import NodePhase
-from simulator.engine.ports import NodeSockets, Storage
+from simulator.engine.ports import ApiTransport, NodeSockets, Storage
 from simulator.engine.runtime import ContainerProcess, Runtime
 from simulator.engine.spec import NodeSpec, SimulationSpec
 from simulator.engine.timeline import Process, Timeline
@@ -55,6 +56,8 @@ class Host:
         run: The whole run's choices.
         touch: Says that something changed of which there is no record.
         decided: Told how long the device manager has taken for each decision about a pod.
+        transport: How its kubelet reaches the API server.
+        api_calls: How often it was asked for what (`simulator.engine.api_requests.name_of`).
         storage: Its database is None unless the persistence keeps its state there, now or after a
             migration.
         sockets: By which plugins and agents reach the kubelet.
@@ -70,6 +73,8 @@ class Host:
     touch: Callable[[], None]
     decided: Callable[[Duration], None]
     api: ApiServer
+    transport: ApiTransport
+    api_calls: Counter[str]
     runtime: Runtime
     storage: Storage
     sockets: NodeSockets

@@ -6,14 +6,17 @@ kubelet survived, the caller does the effect and calls `end`, which lets faults 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from simulator.core.instants import Duration
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Loss, When
 from simulator.engine.faults import Effect, EffectLog, Fault, FaultKind, Op
-from simulator.engine.timeline import Timeline
+from simulator.engine.timeline import Process, Timeline
+
+ReplyT = TypeVar("ReplyT")
 
 
 class Breakable(Protocol):
@@ -72,6 +75,43 @@ class Injector:
     def end(self, begun: Verdict) -> Verdict:
         """Let faults strike after an effect that has happened."""
         return self._strike(Verdict(begun.effect), When.AFTER)
+
+    def call(  # noqa: PLR0913 - a call and what surrounds it, by keyword
+        self,
+        op: Op,
+        send: Callable[[Callable[[ReplyT], None]], None],
+        *,
+        process: Process,
+        failure: Callable[[str], ReplyT],
+        resume: Callable[[ReplyT], None],
+        target: str = "",
+    ) -> None:
+        """Send a call of `process`, with the faults that strike before it and after its reply.
+
+        Args:
+            op: What kind of effect the call is.
+            send: Makes the call and passes on its reply.
+            process: Whoever calls; nothing is resumed after its end.
+            failure: Makes the reply of a call that a fault lets fail.
+            resume: Takes the reply.
+            target: The name of what is called.
+        """
+        begun = self.begin(op, target)
+        if begun.hung:
+            return
+
+        def replied(reply: ReplyT) -> None:
+            if not process.is_alive():
+                return
+            ended = self.end(begun)
+            if not ended.hung:
+                final = failure(ended.error) if ended.error else reply
+                process.delayed(ended.delay, lambda: resume(final))
+
+        if begun.error:
+            process.delayed(begun.delay, lambda: resume(failure(begun.error)))
+        else:
+            process.delayed(begun.delay, lambda: send(replied))
 
     def _strike(self, verdict: Verdict, when: When) -> Verdict:
         for fault in self._log.strike(verdict.effect, when):

@@ -24,6 +24,7 @@ from simulator.engine.api import ApiPod
 from simulator.engine.decisions import DecisionDriver
 from simulator.engine.host import Host
 from simulator.engine.housekeeping import Housekeeping
+from simulator.engine.kubelet_api import KubeletApi
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.kubelet_settings import build_manager, start_error
 from simulator.engine.latencies import (
@@ -32,12 +33,13 @@ from simulator.engine.latencies import (
     RELIST_PERIOD,
     STATIC_BATCH_DELAY,
 )
-from simulator.engine.local_pods import LocalPod, LocalPods, Stage, StatusReporter
+from simulator.engine.local_pods import LocalPod, LocalPods, Stage
 from simulator.engine.node_status import NodeStatusReporter
 from simulator.engine.plugin_connections import PluginConnections
 from simulator.engine.pod_admission import PodAdmission
 from simulator.engine.pod_workers import PodWorkers
 from simulator.engine.ports import PluginStream
+from simulator.engine.status_manager import StatusManager
 from simulator.engine.sync_loop import SyncLoop
 from simulator.engine.timeline import Process
 
@@ -49,6 +51,7 @@ class Kubelet:
         process: Its life.
         plugins: Its side of the plugins: what they reach through the registration socket.
         manager: Its device manager.
+        api: Its clients of the API server.
         pods: The pods it knows.
         serving: Whether the registration socket is there.
         settled: Whether the first batch of pods was admitted or refused.
@@ -67,7 +70,8 @@ class Kubelet:
         self.pods = LocalPods(self._facts.active_pods, host.touch)
         self._as_found: set[PodUid] = set()
         self._loop = SyncLoop()
-        self._statuses = StatusReporter(host, self.process)
+        self.api = KubeletApi(host, self.process, behavior)
+        self._statuses = StatusManager(host.timeline, self.process, self.api.main, lambda _: ())
         parts = KubeletParts(
             host=host,
             behavior=behavior,
@@ -75,6 +79,7 @@ class Kubelet:
             manager=self.manager,
             driver=self.driver,
             pods=self.pods,
+            api=self.api,
             statuses=self._statuses,
             loop=self._loop,
         )
@@ -154,6 +159,7 @@ class Kubelet:
         for api in self._host.api.pods(self._host.name):
             local = LocalPod(api, api.status)
             self.pods.add(local)
+            self._statuses.take_over(local)
             if api.uid not in initial:
                 self.pods.drop(local)
                 self._admission.admit(api)
@@ -231,6 +237,7 @@ class Kubelet:
     def _removed(self, local: LocalPod) -> None:
         """The pod is gone from the API; what still runs is killed (S6.5)."""
         self.pods.drop(local)
+        self._statuses.forget(local.uid)
         self.manager.forget_containers(local.uid)
         self._workers.orphaned(local.uid, gone=True)
 

@@ -9,7 +9,9 @@ from simulator.core.device_manager import DeviceManager
 from simulator.core.facts import KubeletFacts
 from simulator.engine.decisions import DecisionDriver
 from simulator.engine.host import Host
-from simulator.engine.local_pods import LocalPods, StatusReporter
+from simulator.engine.kubelet_api import KubeletApi
+from simulator.engine.local_pods import LocalPods
+from simulator.engine.status_manager import StatusManager
 from simulator.engine.sync_loop import SyncLoop
 
 
@@ -23,5 +25,6 @@ class KubeletParts:
     manager: DeviceManager
     driver: DecisionDriver
     pods: LocalPods
-    statuses: StatusReporter
+    api: KubeletApi
+    statuses: StatusManager
     loop: SyncLoop

@@ -54,8 +54,14 @@ INIT_CONTAINER_RUN: Final = Duration(100 * MILLISECOND)
 WATCH_DELAY: Final = Duration(5 * MILLISECOND)
 """From a change in the API server to its arrival at a watcher."""
 
-STATUS_PATCH: Final = Duration(10 * MILLISECOND)
-"""GET and PATCH of one pod's status (S12.4)."""
+API_REQUEST: Final = Duration(5 * MILLISECOND)
+"""One request of a kubelet to the API server, where a run says nothing else."""
+
+STATUS_TICK: Final = Duration(10 * SECOND)
+"""How often the status manager tries again what has failed (S12.3)."""
+
+NODE_STATUS_REPORT: Final = Duration(300 * SECOND)
+"""How often an unchanged node status is reported (S12.6)."""
 
 SCHEDULING: Final = Duration(10 * MILLISECOND)
 """From a pod that wants a node to its binding."""

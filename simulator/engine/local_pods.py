@@ -1,7 +1,6 @@
-"""A kubelet's own view of its pods: the pod manager, which pods are active, and their statuses.
+"""A kubelet's own view of its pods: the pod manager, and which pods are active.
 
-Kubelet: podManager, podWorkers' knowledge of termination, statusManager, and filterOutInactivePods
-(S6.5).
+Kubelet: podManager, podWorkers' knowledge of termination, and filterOutInactivePods (S6.5).
 """
 
 from __future__ import annotations
@@ -12,15 +11,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from simulator.core.facts import ActivePods
-from simulator.core.instants import Duration
 from simulator.core.pods import Pod, PodUid
 from simulator.core.resources import ResourceName
 from simulator.engine.api import ApiPod, PodStatus
-from simulator.engine.faults import Op
-from simulator.engine.host import Host
-from simulator.engine.latencies import STATUS_PATCH
 from simulator.engine.spec import PodSpec
-from simulator.engine.timeline import Process
 
 
 class Stage(Enum):
@@ -128,58 +122,3 @@ class LocalPods:
         if pod.uid in self._active:
             del self._active[pod.uid]
             self.requested.subtract(pod.api.request)
-
-
-class StatusReporter:
-    """Caches pod statuses and patches them into the API (S12.3, S12.4)."""
-
-    def __init__(self, host: Host, process: Process) -> None:
-        self._host = host
-        self._process = process
-        self._unsent: dict[PodUid, LocalPod] = {}
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether a status that was changed is not in the API yet."""
-        return bool(self._unsent)
-
-    def set(self, pod: LocalPod, status: PodStatus) -> None:
-        """Change a pod's status and send it, unless it is as it was."""
-        if status != pod.status:
-            pod.status = status
-            self.send(pod)
-
-    def send(self, pod: LocalPod) -> None:
-        """Send a pod's cached status; several changes at once are one patch."""
-        if pod.uid not in self._unsent:
-            self._unsent[pod.uid] = pod
-            self._process.after(STATUS_PATCH, lambda: self._when_reachable(pod))
-
-    def finish(self, pod: LocalPod) -> None:
-        """Delete the pod from the API for good, with its last status (S12.4)."""
-        self._process.after(STATUS_PATCH, lambda: self._delete_when_reachable(pod))
-
-    def _when_reachable(self, pod: LocalPod) -> None:
-        self._host.api.when_reachable(self._host.name, lambda: self._patch(pod))
-
-    def _patch(self, pod: LocalPod) -> None:
-        if not self._process.is_alive():
-            return
-        verdict = self._host.injector.begin(Op.STATUS_PATCH, pod.pod.name)
-        if not self._process.is_alive() or verdict.hung:
-            return
-        if verdict.error:
-            self._process.after(
-                Duration(verdict.delay + STATUS_PATCH), lambda: self._when_reachable(pod)
-            )
-            return
-        self._unsent.pop(pod.uid, None)
-        self._host.api.set_status(pod.uid, pod.status)
-        self._host.injector.end(verdict)
-
-    def _delete_when_reachable(self, pod: LocalPod) -> None:
-        self._host.api.when_reachable(self._host.name, lambda: self._delete(pod))
-
-    def _delete(self, pod: LocalPod) -> None:
-        if self._process.is_alive():
-            self._host.api.remove(pod.uid)

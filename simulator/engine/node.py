@@ -6,6 +6,7 @@ of power, replacement by a blank machine.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
@@ -14,6 +15,7 @@ from simulator.core.choices import Choices, SortedChoices
 from simulator.core.instants import Duration, Instant
 from simulator.core.migration.phases import Phase
 from simulator.core.records import (
+    EventEmitted,
     FaultInjected,
     KubeletStartFailed,
     KubeletStopped,
@@ -53,6 +55,7 @@ class Node:
         phase: How far its migration between file and database is.
         storage: Its disk and database.
         replacements: How often a blank machine took this one's place.
+        api_calls: How often its kubelets asked the API server for what.
     """
 
     def __init__(
@@ -69,7 +72,7 @@ class Node:
         self.plugins: dict[str, InstalledPlugin] = {}
         self._adapters = adapters
         self._timeline = timeline
-        self._emit = partial(cluster.emit, spec.name)
+        self._keep = partial(cluster.emit, spec.name)
         self._disturbed = disturbed
         self._streams = cluster.streams
         self._power = Process(timeline)
@@ -83,6 +86,7 @@ class Node:
         self._sockets = adapters.sockets(spec.name)
         self.phase = NodePhase(spec.name, run, self.storage.database)
         self._migration: MigrationProcess | None = None
+        self.api_calls: Counter[str] = Counter()
         self._host = Host(
             name=spec.name,
             spec=spec,
@@ -92,6 +96,8 @@ class Node:
             touch=partial(cluster.touch, spec.name),
             decided=partial(cluster.decided, spec.name),
             api=cluster.api,
+            transport=cluster.transport,
+            api_calls=self.api_calls,
             runtime=Runtime(spec.name, self._emit, timeline.now),
             storage=self.storage,
             sockets=self._sockets,
@@ -107,6 +113,11 @@ class Node:
     def emit(self, record: Record) -> None:
         """Stamp a record of this node and keep it."""
         self._emit(record)
+
+    def _emit(self, record: Record) -> None:
+        self._keep(record)
+        if isinstance(record, EventEmitted) and self.kubelet is not None:
+            self.kubelet.api.post(record)
 
     @property
     def name(self) -> NodeName:

@@ -1,14 +1,21 @@
-"""The kubelet's reports about its node: capacity and allocatable, every 10 s (S2.13 to S2.16)."""
+"""The kubelet's reports about its node: capacity and allocatable (S2.13 to S2.16), and its lease.
+
+The status is computed every 10 s and patched when it has changed, or after 5 minutes; the lease is
+renewed every 10 s. Both go by a client of their own, which has no limit (S12.2, S12.6).
+"""
 
 from __future__ import annotations
 
 from simulator.config import KUBELET_SOCKET
+from simulator.core.api_calls import ApiStored
+from simulator.core.instants import Instant
 from simulator.core.inventory import Capacity
 from simulator.core.node_resources import resets_extended_resources
 from simulator.core.records import EventEmitted
 from simulator.core.resources import ResourceName
+from simulator.engine.api_requests import PatchNodeStatus, RenewLease, RequestReply
 from simulator.engine.kubelet_parts import KubeletParts
-from simulator.engine.latencies import NODE_STATUS_PERIOD
+from simulator.engine.latencies import NODE_STATUS_PERIOD, NODE_STATUS_REPORT
 
 
 class NodeStatusReporter:
@@ -19,6 +26,8 @@ class NodeStatusReporter:
         self._driver = parts.driver
         self._manager = parts.manager
         self._behavior = parts.behavior
+        self._client = parts.api.heartbeat
+        self._reported_at: Instant | None = None
 
     def start(self) -> None:
         """Begin the loop; a node that the API takes for dead reports at once (S12.6).
@@ -41,6 +50,7 @@ class NodeStatusReporter:
 
     def _tick(self) -> None:
         self._report()
+        self._client.send(RenewLease(self._host.name), lambda _: None)
         self._driver.process.after(NODE_STATUS_PERIOD, self._tick)
 
     def _report(self) -> None:
@@ -50,14 +60,27 @@ class NodeStatusReporter:
         if capacity.removed:
             self._driver.run_store(self._manager.expire_endpoints(), lambda _: None)
         host = self._host
-        if host.api.is_reachable(host.name):
-            total, allocatable = self._status(capacity)
-            host.api.report_node(
-                host.name,
-                capacity=total,
-                allocatable=allocatable,
-                boot_id=host.machine.boot_id,
+        total, allocatable = self._status(capacity)
+        known = host.api.node(host.name)
+        boot_id = host.machine.boot_id
+        has_changed = (known.capacity, known.allocatable, known.boot_id) != (
+            total,
+            allocatable,
+            boot_id,
+        )
+        if has_changed or self._is_due():
+            self._client.send(
+                PatchNodeStatus(host.name, total, allocatable, boot_id), self._reported
             )
+
+    def _is_due(self) -> bool:
+        """Tell whether a status that has not changed is to be reported all the same."""
+        last = self._reported_at
+        return last is None or self._host.timeline.now() - last >= NODE_STATUS_REPORT
+
+    def _reported(self, reply: RequestReply) -> None:
+        if isinstance(reply, ApiStored):
+            self._reported_at = self._host.timeline.now()
 
     def _status(
         self, capacity: Capacity

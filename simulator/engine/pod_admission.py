@@ -135,7 +135,7 @@ class PodAdmission:
     def _act(self, local: LocalPod, admission: Admission) -> None:
         if admission.admitted:
             self._pods.move(local, Stage.ADMITTED)
-            self._statuses.set(local, replace(local.status, waiting=""))
+            self._statuses.set(local, replace(local.status, waiting="", taken_up=True))
             self._admitted(local)
         elif admission.retry:
             self._pods.move(local, Stage.WAITING)

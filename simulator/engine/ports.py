@@ -21,6 +21,8 @@ from simulator.core.registration import RegisterRequest
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName, Transition
 from simulator.engine.actions import FileAction, Loss
+from simulator.engine.api import ApiServer
+from simulator.engine.api_requests import ApiRequest, RequestReply
 from simulator.engine.injection import Injector
 from simulator.engine.spec import NodeSpec, PluginSpec
 from simulator.engine.timeline import Process
@@ -327,8 +329,30 @@ class NodeSockets(Protocol):
         ...
 
 
+class ApiTransport(Protocol):
+    """How the requests of kubelets reach their API server."""
+
+    def send(
+        self, node: NodeName, request: ApiRequest, reply: Callable[[RequestReply], None]
+    ) -> None:
+        """Send a request of the kubelet of `node`.
+
+        A reply comes for every request, in an event of the node's timeline: `ApiUnavailable` when
+        nothing is known of what became of it.
+        """
+        ...
+
+
 class Adapters(Protocol):
     """Where a driver's parts of a node come from."""
+
+    def transport(self, api: ApiServer) -> ApiTransport:
+        """Return how kubelets reach their API server.
+
+        Args:
+            api: The objects as the kubelets know them: the server's own, or a copy that follows it.
+        """
+        ...
 
     def storage(self, node: NodeSpec, emit: Callable[[Record], None]) -> Storage:
         """Return the storage of a node."""

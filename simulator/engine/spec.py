@@ -17,6 +17,7 @@ from simulator.core.pods import ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.switches import behavior_for
 from simulator.core.transitions import NodeName
+from simulator.engine.latencies import API_REQUEST
 
 
 class Controller(Enum):
@@ -160,6 +161,33 @@ class PodSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class ClientLimit:
+    """What client-go lets through (S12.1).
+
+    Attributes:
+        qps: Requests a second in the long run; 0 for no limit.
+        burst: Requests at once, when none was made for long.
+    """
+
+    qps: int
+    burst: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApiSpec:
+    """The API server as kubelets find it, and their client of it.
+
+    Attributes:
+        p50, p99: How long a request takes (lognormal); the same for always equally long.
+        client: The kubelet's main client; None for that of its version (`kubeAPIQPS`).
+    """
+
+    p50: Duration = API_REQUEST
+    p99: Duration = API_REQUEST
+    client: ClientLimit | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SimulationSpec:
     """One run, all choices made.
 
@@ -172,6 +200,7 @@ class SimulationSpec:
         plugin_call_timeout: How long Allocate and GetPreferredAllocation are waited for; None for
             as long as they take, as every kubelet does (S1.24, S1.25).
         migrates: Whether nodes are migrated, so that all have a database.
+        api: The API server and the kubelets' clients of it.
     """
 
     nodes: tuple[NodeSpec, ...]
@@ -189,3 +218,4 @@ class SimulationSpec:
     behaviors: Callable[[str], Behavior] = behavior_for
     plugin_call_timeout: Duration | None = None
     migrates: bool = False
+    api: ApiSpec = field(default_factory=ApiSpec)

@@ -120,6 +120,7 @@ class World:
             run=spec,
             timeline=timeline,
             api=self.api,
+            transport=adapters.transport(self.api),
             streams=streams,
             effects=effects,
             emit=self._emit,

@@ -10,9 +10,11 @@ from plugins.model import DevicePlugin
 from simulator.core.calls import PluginCall
 from simulator.core.records import Record
 from simulator.core.transitions import NodeName
+from simulator.engine.api import ApiServer
+from simulator.engine.modelled_api import ModelledApi
 from simulator.engine.node import Node
 from simulator.engine.node_phase import keeps_database
-from simulator.engine.ports import KubeletSocket
+from simulator.engine.ports import ApiTransport, KubeletSocket
 from simulator.engine.spec import NodeSpec, PluginSpec, SimulationSpec
 from simulator.inotify import DirectoryChanges
 from simulator.live.database import LiveDatabase
@@ -71,6 +73,10 @@ class LiveParts:
         self._storages: list[LiveStorage] = []
         self._sockets: dict[NodeName, LiveSockets] = {}
         self._plugins: dict[NodeName, dict[str, LivePlugin]] = {}
+
+    def transport(self, api: ApiServer) -> ApiTransport:
+        """Return how kubelets reach the world's own objects."""
+        return ModelledApi(self._run, self._timeline, api)
 
     def storage(self, node: NodeSpec, emit: Callable[[Record], None]) -> LiveStorage:
         """Return the storage of a node."""

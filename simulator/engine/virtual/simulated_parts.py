@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from simulator.core.records import Record
 from simulator.core.transitions import NodeName
+from simulator.engine.api import ApiServer
+from simulator.engine.modelled_api import ModelledApi
 from simulator.engine.node_phase import keeps_database
 from simulator.engine.ports import KubeletSocket
 from simulator.engine.spec import NodeSpec, PluginSpec, SimulationSpec
@@ -45,6 +47,10 @@ class SimulatedParts:
         self._databases: dict[int, Database] = {}
         self._storages: dict[NodeName, NodeStorage] = {}
         self._plugins: dict[NodeName, dict[str, Plugin]] = {}
+
+    def transport(self, api: ApiServer) -> ModelledApi:
+        """Return how kubelets reach the world's own objects."""
+        return ModelledApi(self._run, self._timeline, api)
 
     def storage(self, node: NodeSpec, emit: Callable[[Record], None]) -> NodeStorage:
         """Return the storage of a node."""

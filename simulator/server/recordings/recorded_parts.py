@@ -18,8 +18,10 @@ from simulator.core.endpoints import PluginOptions
 from simulator.core.records import Record
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
+from simulator.engine.api import ApiServer
 from simulator.engine.ports import (
     Adapters,
+    ApiTransport,
     InstalledPlugin,
     KubeletSocket,
     NodeSockets,
@@ -52,6 +54,10 @@ class RecordedParts:
         self._inner = inner
         self._listener = listener
         self._seats: dict[NodeName, Seat] = {}
+
+    def transport(self, api: ApiServer) -> ApiTransport:
+        """Return how kubelets reach the API server."""
+        return self._inner.transport(api)
 
     def storage(self, node: NodeSpec, emit: Callable[[Record], None]) -> RecordedStorage:
         """Return the storage of a node."""

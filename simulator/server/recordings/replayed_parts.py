@@ -15,6 +15,8 @@ from simulator.core.transitions import (
     PodIdentity,
     Transition,
 )
+from simulator.engine.api import ApiServer
+from simulator.engine.modelled_api import ModelledApi
 from simulator.engine.node_phase import keeps_database
 from simulator.engine.ports import InstalledPlugin, KubeletSocket
 from simulator.engine.spec import NodeSpec, PluginSpec, SimulationSpec
@@ -41,6 +43,7 @@ class ReplayedParts:
     def __init__(
         self, run: SimulationSpec, timeline: Timeline, states: Mapping[NodeName, NodeState]
     ) -> None:
+        self._run = run
         self._timeline = timeline
         self._store = MemoryStore() if keeps_database(run) else None
         self._disks: dict[NodeName, ReplayedStorage] = {}
@@ -48,6 +51,10 @@ class ReplayedParts:
         if self._store is not None:
             for state in states.values():
                 self._store.apply(_restoring(state, timeline))
+
+    def transport(self, api: ApiServer) -> ModelledApi:
+        """Return how kubelets reach the world's own objects."""
+        return ModelledApi(self._run, self._timeline, api)
 
     def storage(self, node: NodeSpec, emit: Callable[[Record], None]) -> ReplayedStorage:
         """Return the storage of a node."""

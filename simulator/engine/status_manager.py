@@ -1,0 +1,201 @@
+"""The kubelet's status manager: it caches pod statuses and brings them to the API (S12.3 to S12.5).
+
+One worker, one pod after the other: GET, PATCH unless nothing would change, and, when the pod has
+ended and is to go, DELETE. It is woken by a change; what fails waits for the next change of any
+pod, or for the ticker.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from simulator.core.api_calls import ApiRefused, ApiUnavailable
+from simulator.core.instants import Duration
+from simulator.core.pods import PodUid
+from simulator.core.transitions import DeviceBinding, PodIdentity
+from simulator.engine.api import PodStatus
+from simulator.engine.api_requests import (
+    DeletePod,
+    GetPod,
+    PatchPodStatus,
+    PodRead,
+    RequestReply,
+)
+from simulator.engine.kubelet_api import ApiClient
+from simulator.engine.latencies import STATUS_TICK
+from simulator.engine.local_pods import LocalPod
+from simulator.engine.timeline import Process, Timeline
+
+DevicesOf = Callable[[PodUid], tuple[DeviceBinding, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A pod's status as it was when a pass began.
+
+    Attributes:
+        number: Grows with each change.
+        ends: Whether the pod is to be deleted for good after it.
+    """
+
+    pod: LocalPod
+    status: PodStatus
+    devices: tuple[DeviceBinding, ...]
+    number: int
+    ends: bool
+
+
+class StatusManager:
+    """The status manager of one kubelet process.
+
+    Args:
+        timeline: Its time.
+        process: Its kubelet.
+        client: Whom it asks.
+        devices_of: Returns what a pod's status says of its devices.
+    """
+
+    def __init__(
+        self, timeline: Timeline, process: Process, client: ApiClient, devices_of: DevicesOf
+    ) -> None:
+        self._timeline = timeline
+        self._process = process
+        self._client = client
+        self._devices_of = devices_of
+        self._started_at = timeline.now()
+        self._cached: set[PodUid] = set()
+        self._unsent: dict[PodUid, LocalPod] = {}
+        self._numbers: dict[PodUid, int] = {}
+        self._ending: set[PodUid] = set()
+        self._pass: deque[_Version] = deque()
+        self._is_busy = self._is_notified = self._tick_is_planned = False
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a status that was changed is not in the API yet."""
+        return bool(self._unsent)
+
+    def take_over(self, pod: LocalPod) -> None:
+        """Have a pod's status as the API has it: this process is taken to have run before."""
+        self._cached.add(pod.uid)
+
+    def set(self, pod: LocalPod, status: PodStatus) -> None:
+        """Change a pod's status; one that is as it was is dropped (S12.5).
+
+        The first one of a pod in the life of this kubelet is looked at in any case, which costs a
+        GET: an empty cache cannot tell that the API has it already.
+        """
+        if status != pod.status or pod.uid not in self._cached:
+            self._cached.add(pod.uid)
+            pod.status = status
+            self.send(pod)
+
+    def send(self, pod: LocalPod) -> None:
+        """Have a pod's cached status in the API; several changes at once are one patch."""
+        self._unsent[pod.uid] = pod
+        self._numbers[pod.uid] = self._numbers.get(pod.uid, 0) + 1
+        self._notify()
+
+    def finish(self, pod: LocalPod) -> None:
+        """Delete the pod from the API for good, after its last status (S12.4)."""
+        self._ending.add(pod.uid)
+        self.send(pod)
+
+    def forget(self, uid: PodUid) -> None:
+        """Drop what is known of a pod that is gone."""
+        self._cached.discard(uid)
+        self._ending.discard(uid)
+        self._unsent.pop(uid, None)
+        self._numbers.pop(uid, None)
+
+    def _notify(self) -> None:
+        """Wake the worker, which has one slot to remember that it was woken (S12.3)."""
+        if not self._is_notified:
+            self._is_notified = True
+            if not self._is_busy:
+                self._process.after(Duration(0), self._begin)
+
+    def _begin(self) -> None:
+        """Begin a pass over the pods whose statuses are newer than what was sent."""
+        if self._is_busy:
+            return
+        self._is_busy, self._is_notified = True, False
+        self._pass = deque(
+            _Version(
+                pod, pod.status, self._devices_of(uid), self._numbers[uid], uid in self._ending
+            )
+            for uid, pod in self._unsent.items()
+        )
+        self._next()
+
+    def _next(self) -> None:
+        while self._pass:
+            version = self._pass.popleft()
+            if version.pod.uid in self._unsent:
+                self._client.send(GetPod(_identity(version.pod)), partial(self._got, version))
+                return
+        self._is_busy = False
+        if self._is_notified:
+            self._process.after(Duration(0), self._begin)
+        elif self._unsent:
+            self._plan_tick()
+
+    def _got(self, version: _Version, reply: RequestReply) -> None:
+        if not isinstance(reply, PodRead):
+            self._next()
+        elif reply.status is None:
+            self.forget(version.pod.uid)
+            self._next()
+        elif (reply.status, reply.devices) == (version.status, version.devices):
+            if version.ends and not version.status.is_terminal:
+                self._patch(version)
+            else:
+                self._patched(version, reply)
+        else:
+            self._patch(version)
+
+    def _patch(self, version: _Version) -> None:
+        """Patch; the last status of a pod that was running says that its containers have ended."""
+        request = PatchPodStatus(_identity(version.pod), version.status, version.devices)
+        self._client.send(request, partial(self._patched, version))
+
+    def _patched(self, version: _Version, reply: RequestReply) -> None:
+        if isinstance(reply, ApiUnavailable):
+            self._next()
+        elif version.ends and not isinstance(reply, ApiRefused):
+            self._client.send(DeletePod(_identity(version.pod)), partial(self._deleted, version))
+        else:
+            self._done(version)
+
+    def _deleted(self, version: _Version, reply: RequestReply) -> None:
+        if isinstance(reply, ApiUnavailable):
+            self._next()
+        else:
+            self._done(version)
+
+    def _done(self, version: _Version) -> None:
+        uid = version.pod.uid
+        if self._numbers.get(uid) == version.number:
+            self._unsent.pop(uid, None)
+        self._next()
+
+    def _plan_tick(self) -> None:
+        """Try again what has failed when the ticker comes; it began with the process."""
+        if self._tick_is_planned:
+            return
+        self._tick_is_planned = True
+        age = self._timeline.now() - self._started_at
+
+        def tick() -> None:
+            self._tick_is_planned = False
+            if not self._is_notified:
+                self._begin()
+
+        self._process.after(Duration(STATUS_TICK - age % STATUS_TICK), tick)
+
+
+def _identity(pod: LocalPod) -> PodIdentity:
+    return PodIdentity(pod.uid, pod.pod.namespace, pod.pod.name)
