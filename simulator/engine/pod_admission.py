@@ -15,7 +15,7 @@ from simulator.core.instants import Duration, Instant
 from simulator.core.node_resources import admit_by_account, counted_requests
 from simulator.core.records import EventEmitted
 from simulator.core.refusals import Admission
-from simulator.engine.api import FAILED, ApiPod, PodStatus
+from simulator.engine.api import FAILED, PENDING, ApiPod, PodStatus
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.local_pods import LocalPod, Stage
 
@@ -54,10 +54,13 @@ class PodAdmission:
     def admit_static_pods(self, pods: Iterable[ApiPod]) -> None:
         """Queue the pods of the node's files, oldest first, before any pod of the API (S5.3).
 
-        A file has no status: what became of the pod before is forgotten [?].
+        A file has no status: how the pod ended before is forgotten [?]; that it ran is not, for the
+        runtime has its containers.
         """
         for api in sorted(pods, key=lambda each: each.pod.created):
-            local = LocalPod(api, PodStatus(restarts=api.status.restarts), deleting=api.deleting)
+            phase = PENDING if api.status.is_terminal else api.status.phase
+            status = PodStatus(phase, restarts=api.status.restarts)
+            local = LocalPod(api, status, deleting=api.deleting)
             self._pods.add(local)
             self._queue.append(local)
         self._next_soon()

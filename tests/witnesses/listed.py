@@ -21,7 +21,7 @@ from simulator.core.behavior import (
 )
 from simulator.core.instants import Duration
 from simulator.core.switches import SWITCHES, TRUST_CHECKPOINT, behavior_for, profiles
-from tests.witnesses import in_core, of_pod_resources
+from tests.witnesses import in_core, of_api_client, of_pod_resources
 from tests.witnesses.flipping import Behaviors, Flip, observe_scenario, pairs_of
 
 
@@ -199,6 +199,10 @@ CORE: Final[dict[str, in_core.CoreWitness]] = {
         of_pod_resources.list_after_a_pod_has_ended_with_the_gate_off
     ),
     "pod_resources_get_served": of_pod_resources.served,
+    "api_qps": of_api_client.statuses_of_thirty_pods_at_once,
+    "api_burst": of_api_client.statuses_of_thirty_pods_at_once,
+    "event_qps": of_api_client.events_of_pods_refused_at_once,
+    "event_burst": of_api_client.events_of_pods_refused_at_once,
 }
 """Witnesses for what no scenario of the list is about: pairs of values, or profiles."""
 
