@@ -18,7 +18,7 @@ RebindError
 ├─ ServerError            ServerNotRunningError, ObjectNotFoundError, ObjectConflictError,
 │                         WatchBrokenError
 ├─ HardwareError
-└─ InputError             ScenarioError, ManifestError
+└─ InputError             ScenarioError, ManifestError, ProfileError
 
 Exit codes belong to the command line alone (`simulator.cli`).
 """
@@ -218,3 +218,7 @@ class ScenarioError(InputError):
 
 class ManifestError(InputError):
     """A Kubernetes manifest is not valid."""
+
+
+class ProfileError(InputError):
+    """A file with churn profiles is not valid."""

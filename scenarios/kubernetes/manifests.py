@@ -67,6 +67,32 @@ def read_manifest(document: Document, path: Path = ()) -> list[ManifestPod]:
     return _manifest(Values(document), path, inside_list=False)
 
 
+def read_containers(document: Document, path: Path) -> Pod:
+    """Read `containers` and `initContainers` at `path` as the containers of a pod without a name.
+
+    Raises:
+        InputError: The API server would refuse them.
+    """
+    values = Values(document)
+    pod = Pod(
+        PodUid(""),
+        "",
+        init_containers=_containers(values, path, "initContainers"),
+        containers=_containers(values, path, "containers"),
+    )
+    _check_containers(values, path, pod)
+    return pod
+
+
+def read_limits(document: Document, path: Path) -> tuple[tuple[ResourceName, int], ...]:
+    """Read a map of resource names to quantities; only extended resources are returned.
+
+    Raises:
+        InputError: The API server would refuse it.
+    """
+    return tuple(_counts(Values(document), path, "limits").items())
+
+
 def _manifest(values: Values, path: Path, *, inside_list: bool) -> list[ManifestPod]:
     values.keys(path)
     kind = (values.text((*path, "apiVersion")), values.text((*path, "kind")))

@@ -16,7 +16,7 @@ from scenarios.files.documents import (
     ScalarNode,
     read_documents,
 )
-from scenarios.files.phrases import found
+from scenarios.files.reading import check_kind, check_names, read_content
 from scenarios.kubernetes.manifests import ManifestPod, read_manifest
 from scenarios.kubernetes.pod_status import read_pod_start
 from scenarios.loading.checkpoints import pods_of_checkpoint
@@ -33,8 +33,6 @@ from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
 from simulator.engine.spec import Controller, NodeSpec, PodSpec, PodStart, SimulationSpec
 from simulator.errors import CheckpointError, ManifestError, ScenarioError
-
-_KIND = "Scenario"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def load_scenarios(path: FilePath, settings: Mapping[str, str]) -> list[LoadedSc
         OSError: The file cannot be read.
         InputError: It, or a file it refers to, is not valid.
     """
-    content = _content(path, FILE_SIZE_MAX)
+    content = read_content(path, FILE_SIZE_MAX)
     return parse_scenarios(content, path, settings)
 
 
@@ -115,19 +113,8 @@ def parse_scenarios(
         reason = "the file holds no document"
         raise ScenarioError(reason, path=str(path))
     loaded = [_Loader(document, path.parent, settings, files).load() for document in documents]
-    names = [scenario.name for scenario in loaded]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            where: Path = ("metadata", "name")
-            reason = f'a second scenario of the name "{name}" in this file'
-            raise documents[index].fault(where, say(where, reason))
+    check_names(documents, [scenario.name for scenario in loaded], "scenario")
     return loaded
-
-
-def _content(path: FilePath, size_max: int) -> bytes:
-    """Read a file, one byte more than it may have at most."""
-    with path.open("rb") as file:
-        return file.read(size_max + 1)
 
 
 class _Loader:
@@ -147,7 +134,7 @@ class _Loader:
         self._parameters = set(document.parameters)
 
     def load(self) -> LoadedScenario:
-        self._check_kind()
+        check_kind(self._document, "Scenario", "can be replayed")
         scenario = read_model(self._document, Scenario)
         nodes = tuple(self._node(index, node) for index, node in enumerate(scenario.spec.nodes))
         pods = self._pods(scenario)
@@ -180,13 +167,6 @@ class _Loader:
                 where: Path = ("spec", "steps", index, step.action_key, "path")
                 files[action.path] = self._file(where, action.path, CHECKPOINT_SIZE_MAX)
         return files
-
-    def _check_kind(self) -> None:
-        kind = self._document.find(("kind",))
-        value = kind.value() if isinstance(kind, ScalarNode) else None
-        if isinstance(self._document.root, MapNode) and kind is not None and value != _KIND:
-            reason = f"{found(value)} is not a kind that can be replayed; write kind: {_KIND}"
-            raise self._document.fault(("kind",), say(("kind",), reason))
 
     def _pods(self, scenario: Scenario) -> tuple[PodSpec, ...]:
         pods: list[PodSpec] = []
@@ -286,7 +266,7 @@ class _Loader:
             return self._files[name]
         path = self._folder / name
         try:
-            content = _content(path, size_max) if path.is_file() else None
+            content = read_content(path, size_max) if path.is_file() else None
         except (OSError, ValueError):
             content = None
         if content is None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
+from scenarios.files.documents import Path
 from scenarios.files.phrases import nearest
 from scenarios.schema.fields import Model
 from scenarios.schema.outline import Entry, entries, entry_at, model_at
@@ -12,43 +15,42 @@ from scenarios.schema.scenario import Scenario
 from scenarios.schema.trace_outline import RECORDS, Trace, record_entries, record_entry
 from simulator.errors import ScenarioError
 
-KINDS: Final[dict[str, type[Model]]] = {"scenario": Scenario, "trace": Trace}
-"""The kinds of file that can be explained, by their name on the command line."""
+KINDS: Final[Mapping[str, type[Model]]] = MappingProxyType({"scenario": Scenario, "trace": Trace})
+"""The kinds of file that stand here, by their name on the command line."""
 
 _WIDTH: Final = 96
 
 
-def kinds() -> str:
+def list_of(kinds: Mapping[str, type[Model]]) -> str:
     """Return what can be explained, with a line about each."""
     lines = ["KINDS:"]
-    for name, root in KINDS.items():
+    for name, root in kinds.items():
         about = " ".join((root.__doc__ or "").split())
         lines += [f"  {name}", *_wrapped(about, "      ")]
     lines += ["", "`rebind explain KIND.KEY` goes on below, such as scenario.spec.steps."]
     return "\n".join(lines)
 
 
-def explain(path: str) -> str:
+def explain(path: str, kinds: Mapping[str, type[Model]] = KINDS) -> str:
     """Return the documentation of a kind, or of a key below it, such as `scenario.spec.steps`.
+
+    Args:
+        path: The kind, and keys below it, with dots between.
+        kinds: What there is to explain, by name.
 
     Raises:
         ScenarioError: There is no such kind or key; the message names those that exist.
     """
     kind, *keys = path.split(".")
-    root = KINDS.get(kind.lower())
+    root = kinds.get(kind.lower())
     if root is None:
-        reason = f'there is no kind "{kind[:60]}"{nearest(kind, KINDS)}'
+        reason = f'there is no kind "{kind[:60]}"{nearest(kind, kinds)}'
         raise ScenarioError(reason)
     if root is Trace and keys and keys[0] in RECORDS:
         return "\n".join(_record(path, keys))
-    for depth, key in enumerate(keys):
-        model = model_at(root, tuple(keys[:depth]))
-        allowed = tuple(entries(model)) if model is not None else ()
-        if root is Trace and not depth:
-            allowed = (*allowed, *RECORDS)
-        _check_key([kind, *keys[:depth]], key, allowed)
-    entry = entry_at(root, tuple(keys))
-    model = model_at(root, tuple(keys))
+    place = _place(root, kind, keys)
+    entry = entry_at(root, place)
+    model = model_at(root, place)
     lines = _head(path, entry) if entry is not None else [f"KIND: {root.__name__}"]
     if model is not None:
         about = " ".join((model.__doc__ or "").split())
@@ -62,6 +64,22 @@ def explain(path: str) -> str:
         for name in RECORDS:
             lines += _entry(record_entry(name))
     return "\n".join(lines)
+
+
+def _place(root: type[Model], kind: str, keys: list[str]) -> Path:
+    """Return where in a document the keys stand; any key does in a map of free ones."""
+    place: list[str] = []
+    for depth, key in enumerate(keys):
+        model = model_at(root, tuple(place))
+        allowed = tuple(entries(model)) if model is not None else ()
+        if root is Trace and not depth:
+            allowed = (*allowed, *RECORDS)
+        _check_key([kind, *keys[:depth]], key, allowed)
+        place.append(key)
+        entry = entry_at(root, tuple(place))
+        if entry is not None and entry.kind.keyed and entry.kind.model is not None:
+            place.append("*")
+    return tuple(place)
 
 
 def _check_key(above: list[str], key: str, allowed: tuple[str, ...]) -> None:

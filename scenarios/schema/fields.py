@@ -114,6 +114,11 @@ def _selector(value: object) -> VersionSelector:
     return parse_selector(_text(value, 'a kubelet version or a range such as ">=1.25.10 <1.28"'))
 
 
+def one_or_list(value: object) -> object:
+    """Return a list as it is, and anything else as a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
     """How `rebind explain` and errors call a kind of value.

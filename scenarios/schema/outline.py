@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -138,6 +139,20 @@ def _default(field: FieldInfo) -> str:
     if _kind_of_field(field).text == "duration":
         return format_duration(value)
     if isinstance(value, tuple):
-        labels = [one.label if isinstance(one, Persistence) else str(one) for one in value]
-        return f"[{', '.join(labels)}]"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        return f"[{', '.join(_written(one) for one in value)}]"
+    return _written(value)
+
+
+def _written(value: object) -> str:
+    """Return a value as a file would have it."""
+    match value:
+        case Persistence():
+            return value.label
+        case bool():
+            return str(value).lower()
+        case Fraction():
+            return f"{float(100 * value):g}%"
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)

@@ -18,6 +18,7 @@ from scenarios.schema.fields import (
     Model,
     Name,
     Resource,
+    one_or_list,
 )
 from scenarios.schema.steps import Step
 from scenarios.schema.variants import Persistence, PersistenceVariant
@@ -29,10 +30,6 @@ NODES_MAX = 64
 """Most nodes of one scenario."""
 SEED_MAX = 2**63 - 1
 """Largest seed."""
-
-
-def _listed(value: object) -> object:
-    return value if isinstance(value, list) else [value]
 
 
 class Metadata(Model):
@@ -174,7 +171,7 @@ class Spec(Model):
     )
     """Persistences to run: checkpoint, database, or a map such as checkpoint: {dirFsync: true}."""
     readmission: Annotated[
-        Items[ReadmissionName], BeforeValidator(_listed), Field(min_length=1)
+        Items[ReadmissionName], BeforeValidator(one_or_list), Field(min_length=1)
     ] = ("upstream",)
     """Readmission policies to run: one or a list."""
     reservations: Literal["upstream", "transactional"] | None = None

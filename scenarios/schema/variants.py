@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator
@@ -51,8 +53,14 @@ class Persistence:
         )
 
 
-def parse_persistence(value: object) -> Persistence:
+def parse_persistence(
+    value: object, known: Mapping[str, tuple[str, ...]] = MappingProxyType(OPTIONS)
+) -> Persistence:
     """Read `checkpoint`, `{checkpoint: {dirFsync: true}}`, or `checkpoint:dirFsync=true`.
+
+    Args:
+        value: What was written.
+        known: Strategies with their options.
 
     Raises:
         ValueError: An unknown strategy or option; the message names the valid ones.
@@ -66,15 +74,15 @@ def parse_persistence(value: object) -> Persistence:
     else:
         reason = f"wants a persistence or a map of one persistence to options, found {found(value)}"
         raise ValueError(reason)
-    if name not in OPTIONS:
-        reason = f'"{name[:40]}" is not a persistence{nearest(name, OPTIONS)}'
+    if name not in known:
+        reason = f'"{name[:40]}" is not a persistence{nearest(name, known)}'
         raise ValueError(reason)
     chosen: dict[str, bool] = {}
     for option, setting in options.items():
-        if isinstance(setting, bool) and option in OPTIONS[name]:
+        if isinstance(setting, bool) and option in known[name]:
             chosen[option] = setting
         else:
-            allowed = ", ".join(f"{known}: true|false" for known in OPTIONS[name]) or "none"
+            allowed = ", ".join(f"{one}: true|false" for one in known[name]) or "none"
             reason = f'"{option}" of {found(setting)} is no option of {name}; allowed: {allowed}'
             raise ValueError(reason)
     return Persistence(name, tuple(sorted(chosen.items())))

@@ -9,18 +9,24 @@ from collections.abc import Iterator
 
 import pytest
 
+import benchmarks.profiles
 import scenarios
 from scenarios.loading.matrix import Narrowing
 from scenarios.running.replay import replay
-from scenarios.schema.explain import KINDS, explain
+from scenarios.schema import explain as documentation
 from scenarios.schema.fields import Model
 from scenarios.schema.outline import Entry, entries
 from scenarios.schema.trace_outline import RECORDS, Trace, record_entries, record_entry
 from simulator.assembly import simulated
+from simulator.cli.commands.explain import KINDS
 from simulator.core.records import INVARIANTS
 from simulator.errors import ScenarioError
 from simulator.reports.trace import trace
 from tests.scenarios.writing import SCENARIO, parse
+
+
+def explain(path: str) -> str:
+    return documentation.explain(path, KINDS)
 
 
 def below(model: type[Model], path: str) -> Iterator[tuple[str, Entry]]:
@@ -42,7 +48,11 @@ def all_entries() -> Iterator[tuple[str, Entry]]:
 
 def test_every_kind_that_files_can_have_is_explained() -> None:
     """A kind of file is what has a `kind` of its own."""
-    names = [module.name for module in pkgutil.walk_packages(scenarios.__path__, "scenarios.")]
+    names = [
+        module.name
+        for package in (scenarios, benchmarks.profiles)
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    ]
     models = {
         one.__name__.lower()
         for name in names
@@ -131,7 +141,7 @@ def test_every_invariant_is_explained() -> None:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("pod", 'there is no kind "pod"; allowed: scenario, trace'),
+        ("pod", 'there is no kind "pod"; allowed: scenario, trace, churnprofile'),
         ("trace.PluginCall", 'trace has no key "PluginCall"; did you mean "PluginCalled"?'),
         ("trace.StepDone.stp", 'trace.StepDone has no key "stp"; did you mean "step"?'),
         (

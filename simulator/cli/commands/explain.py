@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
 import click
 
-from scenarios.schema.explain import explain as documentation
-from scenarios.schema.explain import kinds
+from benchmarks.profiles.schema.profile import ChurnProfile
+from scenarios.schema import explain as documentation
+from scenarios.schema.fields import Model
 from simulator.cli.examples import example
+
+KINDS: Final[Mapping[str, type[Model]]] = MappingProxyType(
+    {**documentation.KINDS, "churnprofile": ChurnProfile}
+)
+"""Every kind of file that can be explained, by its name on the command line."""
 
 
 @click.command(
-    epilog=example("rebind explain scenario.spec.steps", "rebind explain trace.PluginCalled")
+    epilog=example(
+        "rebind explain scenario.spec.steps",
+        "rebind explain churnprofile.spec.matrix",
+        "rebind explain trace.PluginCalled",
+    )
 )
 @click.argument("path", required=False, metavar="[KIND[.KEY]...]")
 def explain(path: str | None) -> None:
@@ -18,4 +32,5 @@ def explain(path: str | None) -> None:
 
     Without an argument the kinds are listed.
     """
-    click.echo(kinds() if path is None else documentation(path))
+    text = documentation.list_of(KINDS) if path is None else documentation.explain(path, KINDS)
+    click.echo(text)

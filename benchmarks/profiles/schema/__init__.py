@@ -1,0 +1,1 @@
+"""The schema of `ChurnProfile` files: the same for errors and `rebind explain`."""
