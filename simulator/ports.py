@@ -16,6 +16,7 @@ from simulator.core.instants import Instant
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName, NodeState, PodIdentity, Transition
+from simulator.object_ports import ObjectOutcome, ObjectStore, ObjectWrite
 
 
 class Durability(Enum):
@@ -63,6 +64,8 @@ class Refused:
 
 
 Outcome = Committed | Refused
+Together = tuple[list[Outcome], list[ObjectOutcome]]
+"""Outcomes of transitions and of writes of objects that were one batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +237,11 @@ class Store(StoreReader, Protocol):
     `Refused` transition alone was not.
     """
 
+    @property
+    def objects(self) -> ObjectStore:
+        """The objects of an API server: in the same database, with the same revisions."""
+        ...
+
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
         """Apply a batch with one commit; outcomes in order, a refusal for its own transition.
 
@@ -243,6 +251,12 @@ class Store(StoreReader, Protocol):
         state, a release of pods that hold nothing) is committed at the node's present revision and
         leaves no trace in the history.
         """
+        ...
+
+    def apply_together(
+        self, transitions: Sequence[Transition], writes: Sequence[ObjectWrite]
+    ) -> Together:
+        """Apply transitions and then writes of objects, all of them with one commit."""
         ...
 
     def close(self) -> None:

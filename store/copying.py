@@ -11,7 +11,10 @@ from store.sql_store import SqlStore
 from store.sqlite.writer import SqliteWriter
 
 _NOT_COPIED: Final = {t.change, t.change_pod, t.history_segment, t.writer_lock}
-"""What happened and who writes: no decision asks for it; nodes have their revision themselves."""
+"""What happened and who writes: no decision asks for it; nodes have their revision themselves.
+
+The changes of objects are copied: the newest one of an object is the object.
+"""
 
 
 def copy_database(source: SqlStore, target: SqlStore) -> None:

@@ -9,6 +9,7 @@ from simulator.core.devices import DeviceId
 from simulator.core.pods import PodUid
 from simulator.core.transitions import NodeName, NodeState, Transition
 from simulator.errors import StoreUnavailableError
+from simulator.object_ports import ObjectStore, ObjectWrite
 from simulator.ports import (
     Change,
     DeviceSummary,
@@ -18,6 +19,7 @@ from simulator.ports import (
     Outcome,
     PodSummary,
     Store,
+    Together,
 )
 
 T = TypeVar("T")
@@ -50,6 +52,17 @@ class FailingStore:
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
         """Apply a batch, or fail."""
         return self._once(lambda: self._inner.apply(transitions))
+
+    def apply_together(
+        self, transitions: Sequence[Transition], writes: Sequence[ObjectWrite]
+    ) -> Together:
+        """Apply a batch of both, or fail."""
+        return self._once(lambda: self._inner.apply_together(transitions, writes))
+
+    @property
+    def objects(self) -> ObjectStore:
+        """The inner store's objects; of them only what is applied together can fail."""
+        return self._inner.objects
 
     def load(self, node: NodeName) -> NodeState:
         """Return a node's state, or fail."""

@@ -10,6 +10,8 @@ from simulator.errors import StoreUnavailableError
 from store import schema
 from store.copying import copy_database
 from store.databases import database_at, reading, translating
+from store.object_decisions import REVISIONS_MAX
+from store.object_retention import ObjectRetention
 from store.sql_store import SqlStore
 from store.sqlite.database import SqliteDatabase
 from store.tables import SCHEMA_REVISION
@@ -84,22 +86,26 @@ def recover(url: str) -> int | None:
 
 
 def compact(url: str, *, keep: int) -> int:
-    """Drop history beyond the newest `keep` changes; return how many changes were dropped.
+    """Drop what is beyond the newest `keep` changes; return how many changes were dropped.
+
+    Of objects, no more than what a writer keeps is kept.
 
     Raises:
         StoreError: The database cannot be used, or did not let all of it be dropped.
     """
     with contextlib.closing(SqlStore(url, history_max=keep)) as store:
-        effort = store.retention.run()
-        if effort.failures:
+        objects = ObjectRetention(store.writer, revisions_max=min(keep, REVISIONS_MAX))
+        efforts = (store.retention.run(), objects.run())
+        dropped = sum(effort.changes for effort in efforts)
+        if any(effort.failures for effort in efforts):
             reason = (
-                f"database {store.database.name}: dropped {effort.changes} changes, "
+                f"database {store.database.name}: dropped {dropped} changes, "
                 "then a step failed; try again when nobody else uses it"
             )
             raise StoreUnavailableError(reason)
         with translating(url):
             store.database.tidy(store.writer)
-        return effort.changes
+        return dropped
 
 
 def is_in_memory(url: str) -> bool:

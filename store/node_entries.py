@@ -105,16 +105,23 @@ class NodeEntry:
 
 @dataclass(slots=True)
 class Keys:
-    """The last used key of each table; the one writer counts on from there."""
+    """The last used key of each table; the one writer counts on from there.
+
+    Attributes:
+        change: How many changes the history ever had.
+        segment_change: Which of them was the first one of the segment.
+    """
 
     revision: int
+    change: int
     node: int
     boot: int
     resource: int
     device: int
     pod: int
     holding: int
-    segment_revision: int
+    collection: int
+    segment_change: int
     segment_end: int
 
 
@@ -128,16 +135,31 @@ def read_keys(connection: Connection) -> Keys:
         select(t.history_segment).order_by(t.history_segment.c.first_revision.desc()).limit(1)
     ).one_or_none()
     return Keys(
-        revision=max(last("revision", "change"), last("revision", "node")),
+        revision=max(
+            last("revision", table) for table in ("change", "node", "api_change", "api_horizon")
+        ),
+        change=newest_change(connection),
         node=last("id", "node"),
         boot=last("id", "boot"),
         resource=last("id", "resource"),
         device=last("id", "device"),
         pod=last("id", "pod"),
         holding=last("id", "device_holding"),
-        segment_revision=segment.first_revision if segment else 0,
+        collection=last("id", "api_collection"),
+        segment_change=segment.first_change if segment else 0,
         segment_end=segment.started_at + SEGMENT_LENGTH if segment else 0,
     )
+
+
+def newest_change(connection: Connection) -> int:
+    """Return how many changes the history ever had: those before its newest segment, and these."""
+    segment = (
+        select(t.history_segment).order_by(t.history_segment.c.first_revision.desc()).limit(1)
+    ).subquery("segment")
+    query = select(func.max(segment.c.first_change) + func.count(t.change.c.revision) - 1).join(
+        t.change, t.change.c.revision >= segment.c.first_revision
+    )
+    return connection.scalar(query) or 0
 
 
 def read_node(connection: Connection, name: NodeName) -> NodeEntry | None:

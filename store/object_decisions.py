@@ -21,6 +21,9 @@ A watch of a program that was away for longer begins anew with a list. The real 
 five to ten minutes of changes; so many changes a minute are more than it can make.
 """
 
+TYPES: Final = {ChangeType.ADDED: 1, ChangeType.MODIFIED: 2, ChangeType.DELETED: 3}
+"""Numbers of what happens to objects; they are in databases and never change."""
+
 
 class Standing(NamedTuple):
     """What a write may require of an object that exists."""

@@ -4,10 +4,8 @@ An unbounded history is how databases under Kubernetes have died: a clean-up tha
 rolled back, finds even more the next time, and never ends (R93); one that failed once never runs
 again (R90); one that waits for a lock within a long transaction blocks everybody (R89). So:
 
-- A step is one short transaction that takes its lock at once (`BEGIN IMMEDIATE`).
+- It is done in short steps (`store.stepping`).
 - What a step deleted is its progress: the next one begins at the oldest change that is left.
-- A step that took too long halves the next one's size, a quick one doubles it.
-- A step that fails is counted and changes nothing else; the next one tries again.
 
 The bound: the newest `changes_max` changes are kept, and at most one segment more
 (`SEGMENT_CHANGES_MAX` changes or an hour). Who holds what now is never dropped, however old. With
@@ -31,14 +29,10 @@ from sqlalchemy import Connection, delete, exists, func, select
 from simulator.core.pods import PodUid
 from store import tables as t
 from store.database import Writer
+from store.node_entries import newest_change
+from store.stepping import Attempts, Stepper
 
 CHANGES_MAX: Final = 500_000
-STEP_S: Final = 0.05
-"""How long a step should take at most, in seconds: so long an admission may have to wait for it."""
-STEP_CHANGES: Final = 2_000
-STEP_CHANGES_MIN: Final = 16
-STEP_CHANGES_MAX: Final = 16_000
-_QUICK: Final = 4
 _VANISHED_MAX: Final = 5_000
 """How many devices, and how many boots, one step drops.
 
@@ -48,19 +42,15 @@ when something vanished.
 
 
 @dataclass(slots=True)
-class Effort:
+class Effort(Attempts):
     """What retention did so far.
 
     Attributes:
-        steps: Attempts, failed ones too.
-        failures: Attempts that an error of the database ended.
         changes: Changes dropped.
         devices: Vanished devices dropped.
         boots: Old boots dropped.
     """
 
-    steps: int = 0
-    failures: int = 0
     changes: int = 0
     devices: int = 0
     boots: int = 0
@@ -87,15 +77,17 @@ class Retention:
     ) -> None:
         self.effort = Effort()
         self.gone: list[tuple[int, PodUid]] = []
-        self.step_changes = STEP_CHANGES
-        self._writer = writer
+        self.steps = Stepper(writer, self.effort, clock=clock)
         self._changes_max = changes_max
-        self._clock = clock
         self._due_at = 0
 
-    def is_due(self, revision: int) -> bool:
-        """Tell, without asking the database, whether there may be something to drop."""
-        return revision > self._changes_max and revision >= self._due_at
+    def is_due(self, changes: int) -> bool:
+        """Tell, without asking the database, whether there may be something to drop.
+
+        Args:
+            changes: How many the history ever had.
+        """
+        return changes > self._changes_max and changes >= self._due_at
 
     def step(self) -> bool:
         """Drop a little; tell whether there is more to drop. An error of the database is no error.
@@ -103,21 +95,13 @@ class Retention:
         What is due is looked up in the same transaction, so that a step never acts on what was true
         before somebody else wrote.
         """
-        self.effort.steps += 1
-        began = self._clock()
         self.gone = []
-        try:
-            self._writer.begin()
-            dropped, more = self._drop(self._writer.connection)
-            self._writer.commit()
-        except self._writer.errors:
-            self._writer.roll_back()
+        done = self.steps.attempt(self._drop)
+        if done is None:
             self.gone = []
-            self.effort.failures += 1
-            self._adapt(self._clock() - began, failed=True)
             return True
+        dropped, more = done
         self.effort.changes += dropped
-        self._adapt(self._clock() - began, failed=False)
         return more
 
     def run(self) -> Effort:
@@ -127,41 +111,41 @@ class Retention:
             pass
         return self.effort
 
-    def _adapt(self, took_s: float, *, failed: bool) -> None:
-        if failed or took_s > STEP_S:
-            self.step_changes = max(self.step_changes // 2, STEP_CHANGES_MIN)
-        elif took_s < STEP_S / _QUICK:
-            self.step_changes = min(self.step_changes * 2, STEP_CHANGES_MAX)
-
     def _drop(self, connection: Connection) -> tuple[int, bool]:
         """Delete one step's worth; return how many changes, and whether more may be due."""
-        # Each by itself is one look into the index; both in one query read the whole table.
         oldest = connection.scalar(select(func.min(t.change.c.revision)))
-        newest = connection.scalar(select(func.max(t.change.c.revision)))
-        horizon = self._horizon(connection, newest or 0)
+        newest = newest_change(connection)
+        segment = t.history_segment
+        horizon = self._horizon(connection, newest)
         if oldest is None or oldest >= horizon:
-            segments = connection.scalars(
-                select(t.history_segment.c.first_revision)
-                .where(t.history_segment.c.first_revision > horizon)
-                .order_by(t.history_segment.c.first_revision)
-                .limit(1)
-            ).first()
             more = self._drop_vanished(connection, horizon)
             if not more:
                 # Nothing is due before the segment that is now the oldest could be dropped.
-                self._due_at = (segments or newest or 0) + self._changes_max
+                following = connection.scalars(
+                    select(segment.c.first_change)
+                    .where(segment.c.first_revision > horizon)
+                    .order_by(segment.c.first_revision)
+                    .limit(1)
+                ).first()
+                self._due_at = (following or newest) + self._changes_max
             return 0, more
-        upper = min(oldest + self.step_changes, horizon)
+        revision = t.change.c.revision
+        following = connection.scalars(
+            select(revision).order_by(revision).offset(self.steps.size).limit(1)
+        ).first()
+        upper = min(following or horizon, horizon)
         pods = select(t.pod.c.node_id, t.pod.c.uid).where(t.pod.c.ended_revision < upper)
         self.gone = [(node, uid) for node, uid in connection.execute(pods)]
+        dropped = connection.execute(delete(t.change).where(revision < upper)).rowcount
         self._delete_before(connection, upper)
-        return upper - oldest, True
+        return dropped, True
 
     def _horizon(self, connection: Connection, newest: int) -> int:
         """Return the first revision that is kept: where a segment begins."""
-        first = t.history_segment.c.first_revision
+        segment = t.history_segment
         kept_from = newest - self._changes_max + 1
-        return connection.scalar(select(func.max(first)).where(first <= kept_from)) or 0
+        first = select(func.max(segment.c.first_revision))
+        return connection.scalar(first.where(segment.c.first_change <= kept_from)) or 0
 
     def _drop_vanished(self, connection: Connection, horizon: int) -> bool:
         """Delete devices and boots that nothing after `horizon` names; tell if there are more."""
@@ -199,7 +183,6 @@ class Retention:
         first = t.history_segment.c.first_revision
         begun = select(func.max(first)).where(first <= upper).scalar_subquery()
         for statement in (
-            delete(t.change).where(t.change.c.revision < upper),
             delete(t.change_pod).where(t.change_pod.c.revision < upper),
             delete(t.device_binding).where(t.device_binding.c.holding_id.in_(ended)),
             delete(t.device_holding).where(t.device_holding.c.until_revision < upper),

@@ -26,6 +26,7 @@ from simulator.core.transitions import (
     Transition,
 )
 from simulator.errors import StoreError, StoreUnavailableError
+from simulator.object_ports import ObjectWrite
 from simulator.ports import (
     Change,
     DeviceSummary,
@@ -36,18 +37,23 @@ from simulator.ports import (
     Outcome,
     PodSummary,
     Refused,
+    Together,
 )
 from store import queries, schema
 from store.changes import held_by_another
 from store.database import Database
 from store.databases import database_at
 from store.imports import bound_ids, by_key
+from store.object_cache import ObjectCache
+from store.object_retention import ObjectRetention
 from store.planning.devices import plan_boot, plan_removal, plan_report
 from store.planning.imports import plan_import
+from store.planning.objects import ObjectPlan
 from store.planning.phases import plan_phase
 from store.planning.plan import Plan
 from store.planning.pods import plan_admission, plan_rejection, plan_release
 from store.retention import CHANGES_MAX, Retention
+from store.sql_objects import SqlObjectStore
 from store.writer_lock import sign
 
 CONNECTIONS_LOST_MAX: Final = 5
@@ -93,7 +99,12 @@ class SqlStore:
         self.durability = durability
         self._lock = threading.Lock()
         self._plan: Plan | None = None
-        self._unanswered: list[Outcome] | None = None
+        self._object_plan: ObjectPlan | None = None
+        self._cache = ObjectCache()
+        self._unanswered: Together | None = None
+        self.objects = SqlObjectStore(
+            self._reading, lambda writes: self.apply_together((), writes)[1], self._cache
+        )
         with contextlib.ExitStack() as undo, self._translating():
             self._engine, self.writer = undo.enter_context(
                 self.database.opened(
@@ -104,10 +115,17 @@ class SqlStore:
             if not (read_only or self.database.in_memory):
                 sign(self.writer)
             self.retention = Retention(self.writer, changes_max=history_max)
+            self.object_retention = ObjectRetention(self.writer)
             self._resources = undo.pop_all()
 
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
-        """Apply a batch with one commit; see `simulator.ports.Store`.
+        """Apply a batch with one commit; see `simulator.ports.Store`."""
+        return self.apply_together(transitions, ())[0]
+
+    def apply_together(
+        self, transitions: Sequence[Transition], writes: Sequence[ObjectWrite]
+    ) -> Together:
+        """Apply a batch of both with one commit; see `simulator.ports.Store`.
 
         When the connection to the database is lost, the batch waits until it is regained; whether
         a commit whose answer was lost had happened is found out, so that it is done once (W6).
@@ -120,7 +138,7 @@ class SqlStore:
                     outcomes = self._unanswered
                     break
                 try:
-                    outcomes = self._attempt(transitions)
+                    outcomes = self._attempt(transitions, writes)
                     break
                 except self.database.errors as error:
                     if not self.writer.is_lost(error):
@@ -188,27 +206,45 @@ class SqlStore:
         else:
             schema.check(found, url=self.database.name)
 
-    def _attempt(self, transitions: Sequence[Transition]) -> list[Outcome]:
+    def _attempt(
+        self, transitions: Sequence[Transition], writes: Sequence[ObjectWrite]
+    ) -> Together:
         self._unanswered = None
         plan = self._plan or Plan(self.writer)
-        self._plan = None  # Until the batch is durable, nothing that is planned is true.
+        objects = self._object_plan or ObjectPlan(self.writer, self._cache)
+        # Until the batch is durable, nothing that is planned is true.
+        self._plan = self._object_plan = None
         try:
-            outcomes = self._write(plan, transitions)
+            outcomes = self._write(plan, objects, transitions, writes)
+            objects.settle()
+            self._plan, self._object_plan = plan, objects
         finally:
+            if self._plan is None:
+                self._cache.clear()
             self.writer.roll_back()
-        self._plan = plan
         return outcomes
 
     def _drop_history(self) -> None:
         """Drop a little of the history if it is due, and what the plan remembers of it."""
-        if self._plan is not None and self.retention.is_due(self._plan.keys.revision):
+        if self._plan is None:
+            return
+        keys = self._plan.keys
+        if self.object_retention.is_due(keys.revision):
+            self.object_retention.step()
+        if self.retention.is_due(keys.change):
             devices = self.retention.effort.devices
             self.retention.step()
             self._plan.forget_pods(self.retention.gone)
             if self.retention.effort.devices != devices:
                 self._plan = None
 
-    def _write(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
+    def _write(
+        self,
+        plan: Plan,
+        objects: ObjectPlan,
+        transitions: Sequence[Transition],
+        writes: Sequence[ObjectWrite],
+    ) -> Together:
         writer = self.writer
         keys = copy.copy(plan.keys)
         writer.begin()
@@ -219,9 +255,10 @@ class SqlStore:
             plan.forget({one.node for one in transitions}, keys)
             writer.begin()
             outcomes = self._run_one_by_one(plan, transitions)
-        self._unanswered = outcomes
+        together = outcomes, objects.apply(writes, plan.keys)
+        self._unanswered = together
         writer.commit()
-        return outcomes
+        return together
 
     def _run(self, plan: Plan, transitions: Sequence[Transition]) -> list[Outcome]:
         """Gather rows and write them statement by statement, before they are cold."""

@@ -27,11 +27,14 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_REVISION: Final = "0003"
+SCHEMA_REVISION: Final = "0004"
 """The revision that this program reads and writes: the newest one in `migrations/versions`."""
 
 LARGE: Final = BigInteger().with_variant(Integer, "sqlite")
 """64 bits everywhere; SQLite makes a key its row id only when the type is spelled INTEGER."""
+
+IN_BYTES: Final = Text().with_variant(Text(collation="C"), "postgresql")
+"""Text in the order of its UTF-8 bytes, whatever the database's collation."""
 
 metadata = MetaData(
     naming_convention={
@@ -230,6 +233,8 @@ history_segment = Table(
     metadata,
     Column("first_revision", LARGE, primary_key=True, autoincrement=False),
     Column("started_at", LARGE, nullable=False),
+    # The how manieth change ever its first one is: revisions are those of objects too.
+    Column("first_change", LARGE, nullable=False),
 )
 """Where each segment of the history begins; retention drops whole segments."""
 
@@ -249,6 +254,69 @@ node_phase = Table(
     Column("since_revision", LARGE, nullable=False),
 )
 """How far the migration of a node between file and database is, if one was ever begun."""
+
+api_collection = Table(
+    "api_collection",
+    metadata,
+    Column("id", LARGE, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False, unique=True),
+)
+
+api_change = Table(
+    "api_change",
+    metadata,
+    Column("revision", LARGE, primary_key=True, autoincrement=False),
+    Column("at", LARGE, nullable=False),
+    Column("collection_id", LARGE, ForeignKey("api_collection.id"), nullable=False),
+    Column("namespace", IN_BYTES, nullable=False),
+    Column("name", IN_BYTES, nullable=False),
+    Column("kind", SmallInteger, nullable=False),
+    # The change before of the same object; null for the one that made it.
+    Column("previous_revision", LARGE),
+    # Where in the body the digits of its revision begin.
+    Column("revision_offset", Integer),
+    # The object's JSON; null for a deletion, which has the one before with another revision.
+    Column("body", LargeBinary),
+)
+"""Every change of every object, for watches; the newest one of an object is the object.
+
+So a write has its JSON written once. Retention drops what a newer change has replaced.
+"""
+
+api_object = Table(
+    "api_object",
+    metadata,
+    Column(
+        "collection_id",
+        LARGE,
+        ForeignKey("api_collection.id"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("namespace", IN_BYTES, primary_key=True),
+    Column("name", IN_BYTES, primary_key=True),
+    Column("uid", Text, nullable=False),
+    Column("revision", LARGE, ForeignKey("api_change.revision"), nullable=False),
+    Column("expires_at", LARGE),
+    sqlite_with_rowid=False,
+)
+"""The objects that there are, in the order in which they are listed."""
+
+Index(
+    "ix_api_object_expires",
+    api_object.c.expires_at,
+    sqlite_where=text("expires_at IS NOT NULL"),
+    postgresql_where=text("expires_at IS NOT NULL"),
+)
+
+api_horizon = Table(
+    "api_horizon",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("revision", LARGE, nullable=False),
+    CheckConstraint("id = 1", name="ck_api_horizon_one_row"),
+)
+"""After which revision all changes of objects are known; without a row it is 0."""
 
 writer_lock = Table(
     "writer_lock",

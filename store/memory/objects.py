@@ -57,7 +57,7 @@ class MemoryObjectStore:
     def __init__(
         self, revisions: Revisions | None = None, *, revisions_max: int = REVISIONS_MAX
     ) -> None:
-        self._revisions = revisions or Revisions()
+        self._revisions = Revisions() if revisions is None else revisions
         self._revisions_max = revisions_max
         self._objects: dict[ObjectKey, _Object] = {}
         self._log: list[ObjectChange] = []

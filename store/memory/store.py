@@ -21,6 +21,7 @@ from simulator.core.transitions import (
     ResourceRemoved,
     Transition,
 )
+from simulator.object_ports import ObjectWrite
 from simulator.ports import (
     Change,
     Committed,
@@ -32,9 +33,11 @@ from simulator.ports import (
     PodSummary,
     Refused,
     ResourceSummary,
+    Together,
 )
 from store.changes import detail_of
 from store.memory.nodes import MemoryHolding, MemoryNode, MemoryResource
+from store.memory.objects import MemoryObjectStore, Revisions
 from store.ordering import holding_order
 
 
@@ -44,10 +47,18 @@ class MemoryStore:
     def __init__(self) -> None:
         self._nodes: dict[NodeName, MemoryNode] = {}
         self._history: list[tuple[Change, tuple[PodUid, ...]]] = []
+        self._revisions = Revisions()
+        self.objects = MemoryObjectStore(self._revisions)
 
     def apply(self, transitions: Sequence[Transition]) -> list[Outcome]:
         """Apply a batch; see `simulator.ports.Store`."""
         return [self._apply(transition) for transition in transitions]
+
+    def apply_together(
+        self, transitions: Sequence[Transition], writes: Sequence[ObjectWrite]
+    ) -> Together:
+        """Apply a batch of both; see `simulator.ports.Store`."""
+        return self.apply(transitions), self.objects.apply(writes)
 
     def load(self, node: NodeName) -> NodeState:
         """Return a node's state."""
@@ -157,14 +168,14 @@ class MemoryStore:
 
     def _apply(self, transition: Transition) -> Outcome:
         node = self._nodes.get(transition.node, MemoryNode(transition.node))
-        revision = self._history[-1][0].revision + 1 if self._history else 1
+        revision = self._revisions.last + 1
         pods = _change(node, transition, revision)
         if isinstance(pods, Refused):
             return pods
         if pods is None:
             return Committed(node.revision)
         self._nodes[node.name] = node
-        node.revision = revision
+        self._revisions.last = node.revision = revision
         if isinstance(transition, CheckpointImported):
             node.imported = (revision, transition.content)
             node.phase = transition.phase or node.phase

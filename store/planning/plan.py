@@ -121,14 +121,15 @@ class Plan:
         self.at = at
         keys = self.keys
         keys.revision += 1
+        keys.change += 1
         revision = node.revision = self._revisions[node.id] = keys.revision
         if (
             at >= keys.segment_end
-            or revision - keys.segment_revision >= SEGMENT_CHANGES_MAX
-            or not keys.segment_revision
+            or keys.change - keys.segment_change >= SEGMENT_CHANGES_MAX
+            or not keys.segment_change
         ):
-            keys.segment_revision, keys.segment_end = revision, at + SEGMENT_LENGTH
-            self.writes.segments.append((revision, at))
+            keys.segment_change, keys.segment_end = keys.change, at + SEGMENT_LENGTH
+            self.writes.segments.append((revision, at, keys.change))
         return revision
 
     def record(

@@ -104,7 +104,7 @@ _UPDATED: Final = {
 }
 
 
-_BY_PLACE: Final = {"postgresql": "format", "sqlite": "qmark"}
+BY_PLACE: Final = {"postgresql": "format", "sqlite": "qmark"}
 """How a driver marks a parameter that has no name."""
 
 
@@ -119,7 +119,7 @@ def compiled(database: str) -> tuple[tuple[str, str], ...]:
         database: Name and driver of a dialect, e.g. `sqlite.pysqlite`.
     """
     kind = registry.load(database)
-    dialect: Dialect = kind(paramstyle=_BY_PLACE.get(kind.name))
+    dialect: Dialect = kind(paramstyle=BY_PLACE.get(kind.name))
     return (
         ("holding_ends", _holding_ends(dialect)),
         ("settlements", _update(t.device_holding, "id", ("disputed",), dialect)),

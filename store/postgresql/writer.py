@@ -6,8 +6,8 @@ Rows of an insert that are many go by COPY.
 When the connection breaks, what was not committed is undone by the server. Only a commit that was
 asked for and not answered is in doubt (W6): it is looked up after reconnecting, once the lock is
 regained or known to be another's, since then the old session is gone for certain. The transaction
-is committed if the history has exactly its rows: revisions are given once, and a row of the history
-is never changed.
+is committed if the history, or the changes of objects, have exactly its rows: revisions are given
+once, and such a row is never changed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ has it until the server sees that its connection ended."""
 _PAUSE_MIN_S: Final = 0.05
 _PAUSE_MAX_S: Final = 1.0
 _INSERT: Final = "INSERT INTO "
-_INSERT_CHANGE: Final = "INSERT INTO change "
+_INSERTS_OF_CHANGES: Final = ("INSERT INTO change ", "INSERT INTO api_change ")
 _LOST_STATES: Final = ("08", "57P01", "57P02", "57P03")
 """SQL states of a connection that ends: exceptions of the connection, shutdown, crash, start."""
 
@@ -56,6 +56,12 @@ _IS_COMMITTED: Final = """
     WHERE (revision, at, node_id, kind, detail) = (%s, %s, %s, %s, %s)
       AND pod_id IS NOT DISTINCT FROM %s
 """
+_IS_OBJECT_COMMITTED: Final = """
+    SELECT count(*) FROM api_change
+    WHERE (revision, at, collection_id, namespace, name, kind) = (%s, %s, %s, %s, %s, %s)
+      AND body IS NOT DISTINCT FROM %s
+"""
+_COLUMNS_OF_CHANGE: Final = 6
 
 # What goes wrong with a connection is raised; nobody needs a second line about it on stderr.
 for _library in ("psycopg", "sqlalchemy.pool"):
@@ -96,7 +102,7 @@ class PostgresWriter:
         for sql, rows in statements:
             if self.watch is not None:
                 self.watch(sql, rows)
-            if sql.startswith(_INSERT_CHANGE):
+            if sql.startswith(_INSERTS_OF_CHANGES):
                 self._changes += rows
             if len(rows) >= COPIED_MIN and sql.startswith(_INSERT):
                 self._pipe(waiting)
@@ -230,13 +236,18 @@ class PostgresWriter:
             pause_s = min(2 * pause_s, _PAUSE_MAX_S)
 
     def _has(self, changes: Sequence[Row]) -> bool:
-        """Tell whether the history has these rows; none of them or all, as a commit is whole."""
+        """Tell whether the database has these rows; none of them or all, as a commit is whole."""
         if not changes:
             return False
-        revision, at, node_id, kind, pod_id, detail = changes[-1]
-        values = (revision, at, node_id, kind, detail, pod_id)
-        (found,) = self._raw.execute(_IS_COMMITTED, values).fetchone() or (0,)
-        return bool(found)
+        last = changes[-1]
+        if len(last) == _COLUMNS_OF_CHANGE:
+            revision, at, node_id, kind, pod_id, detail = last
+            values: Row = (revision, at, node_id, kind, detail, pod_id)
+            found = self._raw.execute(_IS_COMMITTED, values).fetchone()
+        else:
+            values = (*last[:_COLUMNS_OF_CHANGE], last[-1])
+            found = self._raw.execute(_IS_OBJECT_COMMITTED, values).fetchone()
+        return bool(found and found[0])
 
     def _pipe(self, statements: Sequence[Statement]) -> None:
         """Execute statements in one round trip."""

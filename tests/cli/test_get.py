@@ -295,26 +295,26 @@ def test_a_database_that_is_not_there_is_named() -> None:
 
 
 def test_a_database_of_an_older_schema_is_refused_until_it_is_upgraded() -> None:
-    assert rebind("db", "current").stdout == "schema 0003\n"
+    assert rebind("db", "current").stdout == "schema 0004\n"
     assert rebind("db", "downgrade", "0001").stdout == "schema 0001\n"
-    assert rebind("db", "current").stdout == "schema 0001 (needed: 0003)\n"
+    assert rebind("db", "current").stdout == "schema 0001 (needed: 0004)\n"
     refused = rebind("get", "nodes")
 
     assert refused.code == 3
     assert "run: rebind db upgrade --db sqlite:///rebind.db" in refused.stderr
     assert rebind("db", "check").code == 1
-    assert rebind("db", "upgrade").stdout == "schema 0003\n"
+    assert rebind("db", "upgrade").stdout == "schema 0004\n"
     assert rebind("get", "nodes").code == 0
     assert rebind("db", "downgrade", "base").stdout == "schema none\n"
 
 
 def test_an_upgrade_makes_a_database_that_is_not_there() -> None:
-    assert rebind("db", "upgrade", "--db", "sqlite:///new.db").stdout == "schema 0003\n"
+    assert rebind("db", "upgrade", "--db", "sqlite:///new.db").stdout == "schema 0004\n"
     assert rebind("db", "check", "--db", "sqlite:///new.db").code == 0
     unknown = rebind("db", "upgrade", "4711")
     assert unknown.code == 2
     assert unknown.stderr == (
-        "error: there is no schema '4711'; known are base, 0001, 0002, 0003 and head\n"
+        "error: there is no schema '4711'; known are base, 0001, 0002, 0003, 0004 and head\n"
     )
     assert rebind("db", "upgrade", "--db", "sqlite://").code == 3
 

@@ -330,7 +330,7 @@ def test_a_database_of_an_older_schema_is_told_before_what_is_wrong_with_the_fil
     ran = migrate("run")
 
     assert ran.code == 3
-    assert "has schema 0002, this program needs 0003; run: rebind db upgrade" in ran.stderr
+    assert "has schema 0002, this program needs 0004; run: rebind db upgrade" in ran.stderr
 
 
 def test_a_node_on_its_way_keeps_the_schema_that_knows_its_phase(folder: Path) -> None:

@@ -43,13 +43,13 @@ def test_a_node_goes_in_and_comes_out_as_it_does_in_sqlite(postgres_url: str) ->
 def test_the_schema_is_looked_after(postgres_url: str) -> None:
     db = ("--db", postgres_url)
 
-    assert rebind("db", "current", *db).stdout == "schema none (needed: 0003)\n"
+    assert rebind("db", "current", *db).stdout == "schema none (needed: 0004)\n"
     empty = rebind("get", "nodes", *db)
     assert (empty.code, empty.stderr) == (
         3,
         f"error: database {postgres_url} is empty; run: rebind db upgrade --db {postgres_url}\n",
     )
-    assert rebind("db", "upgrade", *db).stdout == "schema 0003\n"
+    assert rebind("db", "upgrade", *db).stdout == "schema 0004\n"
     assert rebind("db", "check", *db).code == 0
     assert rebind("db", "compact", *db).stdout == "dropped 0 changes\n"
     assert rebind("db", "recover", *db).stdout.startswith("nothing to recover")

@@ -261,7 +261,7 @@ def test_a_schema_that_was_taken_away_is_made_anew_only_when_nothing_is_there(
     with pytest.raises(SchemaOutOfDateError, match="rebind db upgrade"):
         SqlStore(database_url)
 
-    assert revisions.upgrade(database_url) == "0003"
+    assert revisions.upgrade(database_url) == "0004"
     assert revisions.downgrade(database_url, "base") == ""
     with closing(SqlStore(database_url)) as store:
         assert store.nodes() == []

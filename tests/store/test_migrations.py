@@ -30,7 +30,7 @@ from store.sql_store import SqlStore
 from store.tables import SCHEMA_REVISION
 
 NODE = NodeName("n0")
-REVISIONS = ["0001", "0002", "0003"]
+REVISIONS = ["0001", "0002", "0003", "0004"]
 
 
 # Columns in their order, constraints and indexes, as PostgreSQL itself writes them out.
@@ -130,7 +130,7 @@ def test_down_and_up_again_keeps_bindings_and_history(database_url: str, engine:
         migrating.upgrade(connection)
         segments = connection.execute(text("SELECT * FROM history_segment")).all()
 
-    assert segments == [(1, 1)]
+    assert segments == [(1, 1, 1)]
     store = SqlStore(database_url)
 
     assert (store.load(NODE), store.holders(), store.history()) == before
@@ -179,7 +179,7 @@ def test_an_older_database_is_refused_with_the_command_that_upgrades_it(
         SqlStore(database_url)
 
     assert str(refused.value) == (
-        f"database {database_url} has schema 0001, this program needs 0003; "
+        f"database {database_url} has schema 0001, this program needs 0004; "
         f"run: rebind db upgrade --db {database_url}"
     )
 
@@ -188,7 +188,7 @@ def test_a_newer_database_is_refused(database_url: str, engine: Engine) -> None:
     SqlStore(database_url).close()
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(SchemaOutOfDateError, match=r"schema 9999, newer than this program's 0003"):
+    with pytest.raises(SchemaOutOfDateError, match=r"schema 9999, newer than this program's 0004"):
         SqlStore(database_url)
 
 
@@ -206,7 +206,7 @@ def test_an_unknown_revision_is_refused(engine: Engine) -> None:
                 change(connection, "0815")
 
             assert str(refused.value) == (
-                "there is no schema '0815'; known are base, 0001, 0002, 0003 and head"
+                "there is no schema '0815'; known are base, 0001, 0002, 0003, 0004 and head"
             )
         migrating.upgrade(connection)
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))

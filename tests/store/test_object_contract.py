@@ -6,6 +6,10 @@ lists of one revision, watches that miss nothing, 410 for what is forgotten.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
 from simulator.core.instants import Instant
@@ -24,6 +28,7 @@ from simulator.object_ports import (
     Written,
 )
 from store.memory.objects import MemoryObjectStore
+from store.sql_store import SqlStore
 from tests.store.objects import (
     PODS,
     change_of,
@@ -37,9 +42,15 @@ from tests.store.objects import (
 )
 
 
-@pytest.fixture
-def store() -> ObjectStore:
-    return MemoryObjectStore()
+@pytest.fixture(params=["memory", "sql in memory", "sql in a file", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ObjectStore]:
+    if request.param == "memory":
+        yield MemoryObjectStore()
+        return
+    urls = {"sql in memory": "sqlite://", "sql in a file": f"sqlite:///{tmp_path}/rebind.db"}
+    url = urls.get(request.param) or request.getfixturevalue("postgres_url")
+    with closing(SqlStore(url)) as opened:
+        yield opened.objects
 
 
 def test_an_empty_store_has_revision_zero_and_nothing_else(store: ObjectStore) -> None:

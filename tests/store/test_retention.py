@@ -14,8 +14,9 @@ from simulator.core.pods import PodUid
 from simulator.ports import Committed, Refused
 from store import maintenance, node_entries, retention
 from store.planning import plan
-from store.retention import STEP_CHANGES, STEP_CHANGES_MAX, STEP_CHANGES_MIN, STEP_S, Retention
+from store.retention import Retention
 from store.sql_store import SqlStore
+from store.stepping import STEP_CHANGES, STEP_CHANGES_MAX, STEP_CHANGES_MIN, STEP_S
 from store.tables import metadata
 from tests.store.world import (
     NODE,
@@ -34,8 +35,8 @@ MANY_CHANGES = """
     SELECT n + 1, n, 1, 1, NULL, '' FROM number
 """
 MANY_SEGMENTS = """
-    INSERT INTO history_segment (first_revision, started_at)
-    SELECT revision, at FROM change WHERE revision % 10000 = 0
+    INSERT INTO history_segment (first_revision, started_at, first_change)
+    SELECT revision, at, revision FROM change WHERE revision % 10000 = 0
 """
 
 
@@ -187,7 +188,7 @@ def test_a_segment_ends_after_an_hour(database_url: str) -> None:
             store.apply([admits_one(f"p{minutes}", f"g{minutes}", at=at)])
         rows = store.writer.connection.exec_driver_sql("SELECT * FROM history_segment").all()
 
-    assert rows == [(1, 0), (3, HOUR), (6, 2 * HOUR)]
+    assert rows == [(1, 0, 1), (3, HOUR, 3), (6, 2 * HOUR, 6)]
 
 
 def test_segments_go_on_after_a_restart(database_url: str) -> None:
@@ -227,24 +228,24 @@ def test_r93_a_slow_step_halves_the_next_one_and_a_quick_one_doubles_it(
 ) -> None:
     took = iter([0.0, 2 * STEP_S, 10.0, 10.0 + 0.8 * STEP_S, 20.0, 20.0 + STEP_S / 2])
     work = Retention(store.writer, changes_max=30, clock=lambda: next(took))
-    sizes = [work.step_changes]
+    sizes = [work.steps.size]
     for _ in range(3):
         work.step()
-        sizes.append(work.step_changes)
+        sizes.append(work.steps.size)
 
     assert sizes == [STEP_CHANGES, STEP_CHANGES // 2, STEP_CHANGES // 2, STEP_CHANGES // 2]
     quick = Retention(store.writer, changes_max=30, clock=lambda: 0.0)
     for _ in range(9):
         quick.step()
 
-    assert quick.step_changes == STEP_CHANGES_MAX
+    assert quick.steps.size == STEP_CHANGES_MAX
 
 
 def test_r89_a_step_that_found_the_database_busy_goes_on_where_it_was(store: SqlStore) -> None:
     store.retention = Retention(store.writer, changes_max=10**9)
     _churn(store, 100)
     work = Retention(store.writer, changes_max=30, clock=lambda: 0.0)
-    work.step_changes = 40
+    work.steps.size = 40
 
     assert work.step()
     assert work.effort.changes == 40
@@ -275,7 +276,7 @@ def test_r90_three_failures_in_a_row_do_not_end_it(store: SqlStore) -> None:
 
     assert (work.effort.steps, work.effort.failures) == (4, 3)
     assert work.effort.changes == 170
-    assert work.step_changes >= STEP_CHANGES_MIN
+    assert work.steps.size >= STEP_CHANGES_MIN
 
 
 def test_a_failing_step_does_not_fail_the_write_before_it(store: SqlStore) -> None:
