@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Final
 
 from simulator.core.transitions import Transition
 from simulator.errors import StoreError, StoreUnavailableError
+from simulator.object_ports import ObjectChange, ObjectOutcome, ObjectWrite, Written
 from simulator.ports import Outcome, Store
 
 COMMIT_BATCH: Final = 512
@@ -27,7 +29,11 @@ PENDING_MAX: Final = 65_536
 
 Answer = list[Outcome] | StoreError
 Done = Callable[[Answer], None]
-Deliver = Callable[[list[Callable[[], None]]], None]
+ObjectAnswer = list[ObjectOutcome] | StoreError
+ObjectsDone = Callable[[ObjectAnswer], None]
+Give = Callable[[], None]
+"""Gives one caller its answer."""
+Deliver = Callable[[list[Give]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +43,24 @@ class _Write:
     transitions: Sequence[Transition]
     done: Done
 
+    def answer(self, outcomes: Iterator[Outcome], _: Iterator[ObjectOutcome]) -> Give:
+        """Take this caller's outcomes, which come next."""
+        return partial(self.done, list(islice(outcomes, len(self.transitions))))
 
-def _deliver_here(answers: list[Callable[[], None]]) -> None:
+
+@dataclass(frozen=True, slots=True)
+class _ObjectWrites:
+    """Writes of objects of one caller and where the answer goes."""
+
+    writes: Sequence[ObjectWrite]
+    done: ObjectsDone
+
+    def answer(self, _: Iterator[Outcome], outcomes: Iterator[ObjectOutcome]) -> Give:
+        """Take this caller's outcomes, which come next."""
+        return partial(self.done, list(islice(outcomes, len(self.writes))))
+
+
+def _deliver_here(answers: list[Give]) -> None:
     for answer in answers:
         answer()
 
@@ -49,8 +71,10 @@ class Committer:
     Args:
         store: Nobody else may call its `apply` meanwhile.
         commit_batch: Most writes in one commit; 1 is no group commit.
-        committed: Told of every commit, in the committing thread: how many transitions it had and
-            how many seconds it took.
+        committed: Told of every commit, in the committing thread: how many transitions and writes
+            of objects it had and how many seconds it took.
+        changed: Told what a commit changed of objects, in order of revision: handed over as an
+            answer is, before those of the same commit, so that watches hear of every change once.
         deliver: Hands over the answers of a whole batch, for instance to an event loop with one
             `call_soon_threadsafe`; by default they are given in the committing thread.
     """
@@ -61,13 +85,15 @@ class Committer:
         *,
         commit_batch: int = COMMIT_BATCH,
         committed: Callable[[int, float], None] = lambda *_: None,
+        changed: Callable[[list[ObjectChange]], None] | None = None,
         deliver: Deliver = _deliver_here,
     ) -> None:
         self._committed = committed
+        self._changed = changed
         self._store = store
         self._commit_batch = commit_batch
         self._deliver = deliver
-        self._waiting: SimpleQueue[_Write | None] = SimpleQueue()
+        self._waiting: SimpleQueue[_Write | _ObjectWrites | None] = SimpleQueue()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="committer")
         self._thread.start()
@@ -78,13 +104,18 @@ class Committer:
         Raises:
             StoreUnavailableError: Too many writes wait, or the committer is closed.
         """
-        if self._closed:
-            reason = "the committer is closed; nothing is written any more"
-            raise StoreUnavailableError(reason)
-        if self._waiting.qsize() >= PENDING_MAX:
-            reason = f"{PENDING_MAX} writes wait for the database already; try again later"
-            raise StoreUnavailableError(reason)
-        self._waiting.put(_Write(transitions, done))
+        self._put(_Write(transitions, done))
+
+    def submit_objects(self, writes: Sequence[ObjectWrite], done: ObjectsDone) -> None:
+        """Write objects; `done` is given their outcomes, or the error, when it is decided.
+
+        Each write has an outcome of its own; together they are of one commit, with whatever else
+        waits.
+
+        Raises:
+            StoreUnavailableError: As `submit`.
+        """
+        self._put(_ObjectWrites(writes, done))
 
     def commit(self, transitions: Sequence[Transition]) -> Future[list[Outcome]]:
         """Write transitions; the future has their outcomes, or raises the error.
@@ -110,10 +141,19 @@ class Committer:
             self._waiting.put(None)
             self._thread.join()
 
+    def _put(self, write: _Write | _ObjectWrites) -> None:
+        if self._closed:
+            reason = "the committer is closed; nothing is written any more"
+            raise StoreUnavailableError(reason)
+        if self._waiting.qsize() >= PENDING_MAX:
+            reason = f"{PENDING_MAX} writes wait for the database already; try again later"
+            raise StoreUnavailableError(reason)
+        self._waiting.put(write)
+
     def _run(self) -> None:
         open_ = True
         while open_:
-            batch: list[_Write] = []
+            batch: list[_Write | _ObjectWrites] = []
             taken = self._waiting.get()
             while taken is not None:
                 batch.append(taken)
@@ -127,11 +167,19 @@ class Committer:
             if batch:
                 self._commit(batch)
 
-    def _commit(self, batch: list[_Write]) -> None:
-        transitions = [each for write in batch for each in write.transitions]
+    def _commit(self, batch: list[_Write | _ObjectWrites]) -> None:
+        transitions = [
+            each for write in batch if isinstance(write, _Write) for each in write.transitions
+        ]
+        writes = [
+            each for write in batch if isinstance(write, _ObjectWrites) for each in write.writes
+        ]
         begun = time.perf_counter()
         try:
-            outcomes = self._store.apply(transitions)
+            if writes:
+                outcomes, of_objects = self._store.apply_together(transitions, writes)
+            else:
+                outcomes, of_objects = self._store.apply(transitions), []
         except StoreError as error:
             self._deliver([partial(write.done, error) for write in batch])
             return
@@ -142,13 +190,14 @@ class Committer:
             self._deliver([partial(write.done, failed) for write in batch])
             self._refuse_waiting(failed)
             raise
-        self._committed(len(transitions), time.perf_counter() - begun)
-        answers: list[Callable[[], None]] = []
-        start = 0
-        for write in batch:
-            end = start + len(write.transitions)
-            answers.append(partial(write.done, outcomes[start:end]))
-            start = end
+        self._committed(len(transitions) + len(writes), time.perf_counter() - begun)
+        answers: list[Give] = []
+        if self._changed is not None and of_objects:
+            changes = [each.change for each in of_objects if isinstance(each, Written)]
+            if changes:
+                answers.append(partial(self._changed, changes))
+        left, left_of_objects = iter(outcomes), iter(of_objects)
+        answers += [write.answer(left, left_of_objects) for write in batch]
         self._deliver(answers)
 
     def _refuse_waiting(self, failed: StoreError) -> None:
