@@ -105,15 +105,17 @@ class ListDeviceBindings:
     node: NodeName
 
 
-ApiCall = (
+SentCall = (
     BindDevices
     | BindManyDevices
-    | AwaitEcho
     | PutDeviceBinding
     | GetDeviceBinding
     | RemoveDeviceBinding
     | ListDeviceBindings
 )
+"""What the client sends."""
+
+ApiCall = SentCall | AwaitEcho
 
 
 @dataclass(frozen=True, slots=True)

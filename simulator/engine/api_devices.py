@@ -8,11 +8,9 @@ from typing import Protocol
 
 from simulator.core.api_calls import (
     ApiAnsweredEach,
-    ApiCall,
     ApiRefused,
     ApiReply,
     ApiStored,
-    AwaitEcho,
     BindDevices,
     BindingObject,
     BindManyDevices,
@@ -21,6 +19,7 @@ from simulator.core.api_calls import (
     ListDeviceBindings,
     PutDeviceBinding,
     RemoveDeviceBinding,
+    SentCall,
 )
 from simulator.core.devices import device_ids
 from simulator.core.pods import Pod, PodUid
@@ -64,7 +63,7 @@ class DeviceObjects:
         """Return the DeviceBinding objects, all or of one node, in order of creation."""
         return [each for each in self._objects.values() if node is None or each.node == node]
 
-    def answer(self, call: ApiCall) -> ApiReply:
+    def answer(self, call: SentCall) -> ApiReply:
         """Carry out a request now."""
         match call:
             case BindDevices():
@@ -80,9 +79,6 @@ class DeviceObjects:
                 return self._remove(call)
             case ListDeviceBindings():
                 return DeviceBindingsListed(tuple(self.objects(call.node)))
-            case AwaitEcho():
-                message = "a watch is the kubelet's own: nothing is sent to wait for it"
-                raise TypeError(message)
 
     def _bind(self, call: BindDevices) -> ApiStored | ApiRefused:
         pod = self._named(call.pod)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from simulator.core.api_calls import (
-    ApiCall,
     ApiReply,
     BindDevices,
     BindManyDevices,
@@ -18,6 +17,7 @@ from simulator.core.api_calls import (
     ListDeviceBindings,
     PutDeviceBinding,
     RemoveDeviceBinding,
+    SentCall,
 )
 from simulator.core.records import EventEmitted
 from simulator.core.resources import ResourceName
@@ -91,9 +91,22 @@ class PodRead:
 
 
 ApiRequest = (
-    GetPod | PatchPodStatus | DeletePod | PatchNodeStatus | RenewLease | CreateEvent | ApiCall
+    GetPod | PatchPodStatus | DeletePod | PatchNodeStatus | RenewLease | CreateEvent | SentCall
 )
 RequestReply = ApiReply | PodRead
+
+
+def of_persistence(reply: RequestReply) -> ApiReply:
+    """Return the answer to a request of a persistence strategy.
+
+    Raises:
+        TypeError: The transport answered as to another request.
+    """
+    if isinstance(reply, PodRead):
+        message = f"a request of the persistence cannot be answered with {reply}"
+        raise TypeError(message)
+    return reply
+
 
 _CALLED: Final[dict[type[object], str]] = {
     GetPod: "GET pods",

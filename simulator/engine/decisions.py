@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Generic, Protocol, TypeVar
 
-from simulator.core.api_calls import ApiUnavailable
+from simulator.core.api_calls import ApiCall, ApiReply
 from simulator.core.calls import (
     AllocateCall,
     Call,
@@ -70,6 +70,10 @@ class DecisionOwner(Protocol):
         """Return the plugin connection for a resource."""
         ...
 
+    def ask(self, call: ApiCall, resume: Callable[[ApiReply], None]) -> None:
+        """Ask the API server."""
+        ...
+
     def drain(self) -> None:
         """Emit what the device manager has recorded."""
         ...
@@ -128,7 +132,7 @@ class DecisionDriver:
         elif isinstance(call, PluginCall):
             self._call_plugin(call, resume)
         else:
-            resume(ApiUnavailable("there is no API server"))
+            self.owner.ask(call, resume)
 
     def _database(self) -> NodeDatabase:
         database = self._host.storage.database

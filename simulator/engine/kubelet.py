@@ -7,9 +7,10 @@ pod workers and the node status loop have modules of their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
+from simulator.core.api_calls import ApiCall, ApiReply, AwaitEcho
 from simulator.core.behavior import Behavior
 from simulator.core.calls import Commit, Decision
 from simulator.core.facts import KubeletFacts
@@ -21,6 +22,8 @@ from simulator.core.records import HealthUpdated, KubeletStarted
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeBooted
 from simulator.engine.api import ApiPod
+from simulator.engine.api_requests import of_persistence
+from simulator.engine.api_upkeep import ApiUpkeep
 from simulator.engine.decisions import DecisionDriver
 from simulator.engine.host import Host
 from simulator.engine.housekeeping import Housekeeping
@@ -71,7 +74,9 @@ class Kubelet:
         self._as_found: set[PodUid] = set()
         self._loop = SyncLoop()
         self.api = KubeletApi(host, self.process, behavior)
-        self._statuses = StatusManager(host.timeline, self.process, self.api.main, lambda _: ())
+        self._statuses = StatusManager(
+            host.timeline, self.process, self.api.main, self.manager.api.status_devices
+        )
         parts = KubeletParts(
             host=host,
             behavior=behavior,
@@ -83,7 +88,8 @@ class Kubelet:
             statuses=self._statuses,
             loop=self._loop,
         )
-        self._workers = PodWorkers(parts)
+        self._upkeep = ApiUpkeep(parts)
+        self._workers = PodWorkers(parts, failed=self._rejected)
         self._admission = PodAdmission(
             parts,
             admitted=self._workers.sync,
@@ -183,7 +189,10 @@ class Kubelet:
         if self.process.is_alive():
             self._listed = True
             pods = self._host.api.pods(self._host.name)
-            self._admission.admit_first_batch([api for api in pods if not api.spec.static])
+            listed = [api for api in pods if not api.spec.static]
+            self._upkeep.learn(
+                [api.pod for api in listed], partial(self._admission.admit_first_batch, listed)
+            )
 
     def _batch_done(self) -> None:
         self.settled = True
@@ -209,6 +218,7 @@ class Kubelet:
             self._workers.sync_in_turn(local)
 
     def _pod_changed(self, uid: PodUid) -> None:
+        self._upkeep.saw(uid)
         if self.pods.get(uid) is not None or self._has_read(self._host.api.pod(uid)):
             self._loop.do(lambda: self._take_up(uid))
 
@@ -253,8 +263,16 @@ class Kubelet:
         """Return the plugin connection for a resource."""
         return self.plugins.stream_of(resource)
 
+    def ask(self, call: ApiCall, resume: Callable[[ApiReply], None]) -> None:
+        """Ask the API server what the persistence wants to know, or to have there."""
+        if isinstance(call, AwaitEcho):
+            self._upkeep.await_echo(call, resume)
+        else:
+            self.api.ask(call, lambda reply: resume(of_persistence(reply)))
+
     def drain(self) -> None:
         """Emit what the device manager has recorded."""
+        self._upkeep.plan_flush()
         for record in self.manager.take_records():
             self._host.emit(record)
             if isinstance(record, HealthUpdated):

@@ -7,10 +7,13 @@ holds up those behind it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from simulator.core.api_calls import (
+    ApiAnsweredEach,
     ApiUnavailable,
     BindDevices,
     BindManyDevices,
@@ -18,6 +21,7 @@ from simulator.core.api_calls import (
     ListDeviceBindings,
     PutDeviceBinding,
     RemoveDeviceBinding,
+    SentCall,
 )
 from simulator.core.behavior import Behavior
 from simulator.core.instants import Duration
@@ -77,12 +81,17 @@ class ApiClient:
 
     def send(self, request: ApiRequest, reply: Callable[[RequestReply], None]) -> None:
         """Send a request when its turn has come."""
+        self.when_allowed(lambda: self.send_now(request, reply))
+
+    def when_allowed(self, action: Callable[[], None]) -> None:
+        """Take a token and do `action` when it is there."""
         wait = Duration(0)
         if self._bucket is not None:
             wait, self._bucket = self._bucket.reserve(self._host.timeline.now())
-        self._process.delayed(wait, lambda: self._send(request, reply))
+        self._process.delayed(wait, action)
 
-    def _send(self, request: ApiRequest, reply: Callable[[RequestReply], None]) -> None:
+    def send_now(self, request: ApiRequest, reply: Callable[[RequestReply], None]) -> None:
+        """Send a request whose token was taken."""
         host = self._host
         host.api_calls[name_of(request)] += 1
         op, target = _effect_of(request)
@@ -106,6 +115,49 @@ class ApiClient:
         return answered
 
 
+class BulkBinds:
+    """Requests to bind devices that wait for a token together, and go out as one (`bulkBind`).
+
+    Args:
+        client: By which they go.
+        most: Requests in one.
+    """
+
+    def __init__(self, client: ApiClient, most: int) -> None:
+        self._client = client
+        self._most = most
+        self._waiting: deque[tuple[BindDevices, Callable[[RequestReply], None]]] = deque()
+        self._is_planned = False
+
+    def send(self, request: BindDevices, reply: Callable[[RequestReply], None]) -> None:
+        """Send a request with those that wait with it."""
+        self._waiting.append((request, reply))
+        if not self._is_planned:
+            self._is_planned = True
+            self._client.when_allowed(self._send)
+
+    def _send(self) -> None:
+        taken = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
+        self._is_planned = bool(self._waiting)
+        if self._is_planned:
+            self._client.when_allowed(self._send)
+        if len(taken) == 1:
+            self._client.send_now(*taken[0])
+        else:
+            many = BindManyDevices(tuple(request for request, _ in taken))
+            self._client.send_now(many, partial(_answer_each, [reply for _, reply in taken]))
+
+
+def _answer_each(waiting: Sequence[Callable[[RequestReply], None]], answer: RequestReply) -> None:
+    """Give each its own answer, or all the failure of the whole."""
+    if isinstance(answer, ApiAnsweredEach):
+        for reply, own in zip(waiting, answer.replies, strict=True):
+            reply(own)
+    else:
+        for reply in waiting:
+            reply(answer)
+
+
 class KubeletApi:
     """The clients of one kubelet process.
 
@@ -123,6 +175,14 @@ class KubeletApi:
         self._events = ApiClient(
             host, process, ClientLimit(behavior.event_qps, behavior.event_burst)
         )
+        self._bulk = BulkBinds(self.main, chosen.bulk_bind)
+
+    def ask(self, call: SentCall, reply: Callable[[RequestReply], None]) -> None:
+        """Send a request of the persistence."""
+        if isinstance(call, BindDevices) and call.bulk:
+            self._bulk.send(call, reply)
+        else:
+            self.main.send(call, reply)
 
     def post(self, event: EventEmitted) -> None:
         """Post an event; nobody waits for it, and one that fails is lost."""

@@ -57,6 +57,13 @@ WATCH_DELAY: Final = Duration(5 * MILLISECOND)
 API_REQUEST: Final = Duration(5 * MILLISECOND)
 """One request of a kubelet to the API server, where a run says nothing else."""
 
+GATE_BACK_OFF: Final = Duration(SECOND)
+"""From a request that holds up the start of a pod and failed to the next attempt."""
+
+LIST_RETRY: Final = Duration(SECOND)
+"""From a LIST, or a write that is owed to the API, that failed to the next attempt (client-go backs
+off from 800 ms)."""
+
 STATUS_TICK: Final = Duration(10 * SECOND)
 """How often the status manager tries again what has failed (S12.3)."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from simulator.core.api_calls import ApiCall, ApiReply, ApiUnavailable
 from simulator.core.behavior import Behavior
 from simulator.core.migration.phases import Phase
 from simulator.core.migration.steps import migrate
@@ -63,6 +64,11 @@ class MigrationProcess:
         """Return nothing: no plugin is called."""
         del resource
         return None
+
+    def ask(self, call: ApiCall, resume: Callable[[ApiReply], None]) -> None:
+        """Answer that there is no API server: a migration is between file and database."""
+        del call
+        resume(ApiUnavailable("a migration does not ask the API server"))
 
     def drain(self) -> None:
         """Emit what happened."""

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 from simulator.core.instants import Duration, Instant
 from simulator.core.node_resources import admit_by_account, counted_requests
-from simulator.core.records import EventEmitted
 from simulator.core.refusals import Admission
-from simulator.engine.api import FAILED, PENDING, ApiPod, PodStatus
+from simulator.engine.api import PENDING, ApiPod, PodStatus
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.local_pods import LocalPod, Stage
+from simulator.engine.refused_pods import fail_refused
 
 
 class PodAdmission:
@@ -38,6 +38,7 @@ class PodAdmission:
         rejected: Callable[[LocalPod], None],
         batch_done: Callable[[], None],
     ) -> None:
+        self._parts = parts
         self._host = parts.host
         self._driver = parts.driver
         self._manager = parts.manager
@@ -147,18 +148,7 @@ class PodAdmission:
             self._reject(local, admission)
 
     def _reject(self, local: LocalPod, admission: Admission) -> None:
-        self._pods.move(local, Stage.REJECTED)
-        self._host.emit(EventEmitted("Warning", admission.reason, admission.message, local.uid))
-        self._statuses.set(
-            local,
-            replace(
-                local.status,
-                phase=FAILED,
-                reason=admission.reason,
-                message=f"{self._behavior.rejected_status_prefix}{admission.message}",
-                waiting="",
-            ),
-        )
+        fail_refused(self._parts, local, admission)
         self._rejected(local)
 
     def _check_node(self, local: LocalPod) -> Admission:

@@ -15,30 +15,40 @@ from simulator.core.container_start import RunOptionsResult
 from simulator.core.instants import Duration
 from simulator.core.pods import Container, ContainerKind, ContainerName, PodUid
 from simulator.core.records import ContainerChanged, EventEmitted
+from simulator.core.refusals import Admission
 from simulator.engine.api import FAILED, RUNNING, SUCCEEDED
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.latencies import (
     CONTAINER_START,
+    GATE_BACK_OFF,
     ORPHAN_GRACE,
     SYNC_BACK_OFF,
     TERMINATION_SYNC,
 )
 from simulator.engine.local_pods import LocalPod, Stage
+from simulator.engine.refused_pods import fail_refused
 from simulator.engine.runtime import GivenDevices
 
 CONFIG_ERROR = "CreateContainerConfigError"
 
 
 class PodWorkers:
-    """The pod workers of one kubelet process."""
+    """The pod workers of one kubelet process.
 
-    def __init__(self, parts: KubeletParts) -> None:
+    Args:
+        parts: What they share with it.
+        failed: Told of an admitted pod that fails before its containers start.
+    """
+
+    def __init__(self, parts: KubeletParts, failed: Callable[[LocalPod], None]) -> None:
         self._host = parts.host
         self._driver = parts.driver
         self._manager = parts.manager
         self._pods = parts.pods
         self._statuses = parts.statuses
         self._loop = parts.loop
+        self._parts = parts
+        self._failed = failed
 
     def sync(self, local: LocalPod) -> None:
         """Bring an admitted pod one step nearer to what it should be."""
@@ -155,11 +165,29 @@ class PodWorkers:
         return all(current is not None and current.running for current in currents)
 
     def _start(self, local: LocalPod, container: Container) -> None:
+        """Start a container when the persistence lets it (`before_start`)."""
         local.starting = True
-        self._driver.run(
-            self._manager.run_options(local.pod, container.name),
-            lambda result: self._prepared(local, container, result),
+        self._driver.run_store(
+            self._manager.api.before_start(local.pod),
+            lambda gate: self._passed(local, container, gate),
         )
+
+    def _passed(self, local: LocalPod, container: Container, gate: Admission) -> None:
+        if gate.admitted:
+            self._driver.run(
+                self._manager.run_options(local.pod, container.name),
+                lambda result: self._prepared(local, container, result),
+            )
+            return
+        local.starting = False
+        if local.stage is not Stage.ADMITTED:
+            return
+        if gate.retry:
+            self._statuses.set(local, replace(local.status, waiting=gate.message))
+            self._driver.process.after(GATE_BACK_OFF, lambda: self.sync_in_turn(local))
+        else:
+            fail_refused(self._parts, local, gate)
+            self._failed(local)
 
     def _prepared(self, local: LocalPod, container: Container, result: RunOptionsResult) -> None:
         if result.error:

@@ -180,11 +180,13 @@ class ApiSpec:
     Attributes:
         p50, p99: How long a request takes (lognormal); the same for always equally long.
         client: The kubelet's main client; None for that of its version (`kubeAPIQPS`).
+        bulk_bind: Bindings in one request, where a strategy allows it (`bulkBind`).
     """
 
     p50: Duration = API_REQUEST
     p99: Duration = API_REQUEST
     client: ClientLimit | None = None
+    bulk_bind: int = 16
 
 
 @dataclass(frozen=True, slots=True)
