@@ -15,7 +15,7 @@ from scenarios.files.documents import Document, Path
 from scenarios.files.phrases import found, nearest
 from scenarios.files.values import Values
 from scenarios.kubernetes import keys
-from scenarios.kubernetes.quantities import canonical_quantity, parse_quantity
+from simulator.core.quantities import canonical_quantity, parse_quantity
 from simulator.core.instants import SECOND, Duration
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName, is_extended_resource_name

@@ -14,7 +14,7 @@ from typing import Final
 from scenarios.files.documents import Document, Path, read_documents
 from scenarios.files.values import Values
 from scenarios.kubernetes.node_pods import MIRROR, POD_FILE_SIZE_MAX
-from scenarios.kubernetes.quantities import parse_quantity
+from simulator.core.quantities import parse_quantity
 from simulator.core.diagnosis.observed import (
     ObservedContainer,
     ObservedEvent,

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from scenarios.kubernetes.quantities import canonical_quantity, parse_quantity
+from simulator.core.quantities import canonical_quantity, normal_quantity, parse_quantity
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,28 @@ def test_what_is_no_quantity_is_refused_in_the_api_servers_words(text: str) -> N
 def test_a_fraction_is_written_in_thousandths() -> None:
     assert canonical_quantity(Fraction(1, 2)) == "500m"
     assert canonical_quantity(Fraction(2)) == "2"
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("1000m", "1"),
+        ("0.5", "500m"),
+        ("1.5", "1500m"),
+        ("1000", "1k"),
+        ("1024Mi", "1Gi"),
+        ("0.5Gi", "512Mi"),
+        ("1.5Ki", "1536"),
+        ("512Ki", "512Ki"),
+        ("0.5Ki", "512"),
+        ("1e3", "1e3"),
+        ("15e-1", "1500e-3"),
+        ("1E", "1E"),
+        ("0", "0"),
+        ("0.1n", "1n"),
+        ("-2000", "-2k"),
+    ],
+)
+def test_the_api_server_stores_the_largest_unit_that_fits_exactly(text: str, stored: str) -> None:
+    # apimachinery/pkg/api/resource: Quantity.CanonicalizeBytes.
+    assert normal_quantity(text) == stored

@@ -1,4 +1,4 @@
-"""resource.Quantity, as far as device counts need it."""
+"""resource.Quantity: how it is read and written."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ _SCALES: Final[dict[str, Fraction]] = {
     **{unit: Fraction(1000**power) for power, unit in enumerate("kMGTPE", start=1)},
     **{f"{unit}i": Fraction(1024**power) for power, unit in enumerate("KMGTPE", start=1)},
 }
+_KIBI: Final = 1024
+_GIGA: Final = 10**9
+_BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_DECIMAL: Final = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
+_EXPONENTS: Final = ("e-9", "e-6", "e-3", "", "e3", "e6", "e9", "e12", "e15", "e18")
 
 
 def parse_quantity(text: str) -> Fraction:
@@ -48,3 +53,31 @@ def canonical_quantity(value: Fraction) -> str:
     if value.denominator == 1:
         return str(value.numerator)
     return f"{-(-value.numerator * 1000 // value.denominator)}m"
+
+
+def normal_quantity(text: str) -> str:
+    """Write a quantity as the API server stores it: `1000m` is `1`, `1024Mi` is `1Gi`, 1000 `1k`.
+
+    Binary units stay binary and exponents stay exponents; what is below a billionth is rounded up.
+
+    Raises:
+        ValueError: The text is no quantity.
+    """
+    value = parse_quantity(text)
+    suffix = text.lstrip("+-0123456789.")
+    if suffix.endswith("i") and abs(value) >= _KIBI:
+        return _scaled(Fraction(-(-value.numerator // value.denominator)), _KIBI, _BINARY)
+    nanos = -(-value * _GIGA // 1)
+    if len(suffix) > 1 and suffix[0] in "eE":
+        return _scaled(Fraction(nanos, _GIGA), 1000, _EXPONENTS, lowest=-3)
+    return _scaled(Fraction(nanos, _GIGA), 1000, _DECIMAL, lowest=-3)
+
+
+def _scaled(value: Fraction, step: int, suffixes: tuple[str, ...], *, lowest: int = 0) -> str:
+    """Write a value in the largest unit in which it is a whole number."""
+    if not value:
+        return "0"
+    number, power = value * step**-lowest, 0
+    while power + 1 < len(suffixes) and number % step == 0:
+        number, power = number / step, power + 1
+    return f"{number.numerator}{suffixes[power]}"

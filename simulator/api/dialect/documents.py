@@ -1,0 +1,75 @@
+"""JSON documents and how they are looked into: what is missing or mistyped reads as empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from simulator.core.instants import SECOND, Instant
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+Object: TypeAlias = "dict[str, Json]"
+
+
+def mapping(parent: Object, *path: str) -> Object:
+    """Return the object at a path; an empty one that is not part of `parent` when there is none."""
+    found: Json = parent
+    for key in path:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def text(parent: Object, *path: str) -> str:
+    """Return the string at a path, or an empty one."""
+    found = mapping(parent, *path[:-1]).get(path[-1])
+    return found if isinstance(found, str) else ""
+
+
+def whole(parent: Object, *path: str) -> int | None:
+    """Return the whole number at a path, or None."""
+    found = mapping(parent, *path[:-1]).get(path[-1])
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def items(parent: Object, *path: str) -> list[Object]:
+    """Return the objects in the list at a path."""
+    found = mapping(parent, *path[:-1]).get(path[-1])
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def texts(parent: Object, *path: str) -> list[str]:
+    """Return the strings in the list at a path."""
+    found = mapping(parent, *path[:-1]).get(path[-1])
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+
+def part(parent: Object, key: str) -> Object:
+    """Return the object at a key of `parent`, made there when there is none."""
+    found = parent.get(key)
+    if not isinstance(found, dict):
+        found = parent[key] = {}
+    return found
+
+
+def containers_of(pod: Object) -> Iterator[Object]:
+    """Iterate over a pod's containers in the order of admission: init containers first (S3.1)."""
+    spec = mapping(pod, "spec")
+    yield from items(spec, "initContainers")
+    yield from items(spec, "containers")
+
+
+def timestamp(at: Instant) -> str:
+    """Return an instant in RFC 3339, to the second, as metav1.Time is written."""
+    return datetime.fromtimestamp(at // SECOND, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def instant_of(value: str) -> Instant | None:
+    """Read a metav1.Time or MicroTime; None when it is neither."""
+    try:
+        read = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    if read.tzinfo is None:
+        return None
+    return Instant(round(read.timestamp() * 1_000_000) * 1_000)

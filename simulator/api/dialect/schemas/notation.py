@@ -1,0 +1,94 @@
+"""The types of objects, read from a short notation.
+
+`Container: env:[]EnvVar~name image:string name:string!` is a type with three fields: `[]` is a list
+and `{}` a map with such values; `!` a field that must be there. What merges under a strategic merge
+patch says `~` with the key that tells elements apart, or `~` alone for a set of plain values; `^`
+says that a patch may name the keys that are to be kept (`retainKeys`). Scalars are `string`, `int`,
+`bool`, `quantity`, `time`, `microTime`, `intOrString` and `any`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Final
+
+from simulator.api.dialect.schemas import containers, objects, own, pods, volumes
+
+SCALARS: Final = frozenset(
+    {"string", "int", "bool", "quantity", "time", "microTime", "intOrString", "any"}
+)
+_TYPE: Final = re.compile(r"^(\w+): (.*(?:\n  .*)*)$", re.MULTILINE)
+_FIELD: Final = re.compile(
+    r"(?P<name>\w+):(?P<shape>(?:\[\]|\{\})*)(?P<type>\w+)"
+    r"(?P<merged>~(?P<key>\w*)(?P<retain>\^?))?(?P<required>!?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a type.
+
+    Attributes:
+        shape: `[]` for a list, `{}` for a map, `{}[]` for a map of lists, empty for one value.
+        type: A scalar, or the name of a type.
+        merges: Whether a strategic merge patch merges the list with what is there.
+        key: What tells the elements of such a list apart; empty for a set of plain values.
+        retains: Whether a patch may say which keys of an element are kept.
+    """
+
+    name: str
+    shape: str
+    type: str
+    required: bool = False
+    merges: bool = False
+    key: str = ""
+    retains: bool = False
+
+    @property
+    def is_object(self) -> bool:
+        """Tell whether the value, or each of its values, is of a named type."""
+        return self.type not in SCALARS
+
+
+Type = Mapping[str, Field]
+"""Fields by name."""
+
+
+def _read(text: str) -> Iterator[tuple[str, dict[str, Field]]]:
+    for match in _TYPE.finditer(text):
+        fields = {}
+        for word in match[2].split():
+            found = _FIELD.fullmatch(word)
+            if found is None:
+                message = f"{match[1]}: {word} is no field"
+                raise ValueError(message)
+            fields[found["name"]] = Field(
+                found["name"],
+                found["shape"],
+                found["type"],
+                required=bool(found["required"]),
+                merges=found["merged"] is not None,
+                key=found["key"] or "",
+                retains=bool(found["retain"]),
+            )
+        yield match[1], fields
+
+
+@cache
+def types() -> Mapping[str, Type]:
+    """Return all types by name."""
+    found: dict[str, dict[str, Field]] = {}
+    for text in (containers.TYPES, objects.TYPES, own.TYPES, pods.TYPES, volumes.TYPES):
+        found.update(_read(text))
+    for name, fields in _read(own.ADDED):
+        found[name] = dict(sorted({**found[name], **fields}.items()))
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def type_named(name: str) -> Type:
+    """Return a type."""
+    return types()[name]
