@@ -4,97 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-OBJECT: Final = ("apiVersion", "kind", "metadata", "spec", "status")
+from simulator.api.dialect.schemas.notation import type_named
 
-METADATA: Final = (
-    "annotations",
-    "creationTimestamp",
-    "deletionGracePeriodSeconds",
-    "deletionTimestamp",
-    "finalizers",
-    "generateName",
-    "generation",
-    "labels",
-    "managedFields",
-    "name",
-    "namespace",
-    "ownerReferences",
-    "resourceVersion",
-    "selfLink",
-    "uid",
-)
-
-POD_SPEC: Final = (
-    "activeDeadlineSeconds",
-    "affinity",
-    "automountServiceAccountToken",
-    "containers",
-    "dnsConfig",
-    "dnsPolicy",
-    "enableServiceLinks",
-    "ephemeralContainers",
-    "hostAliases",
-    "hostIPC",
-    "hostNetwork",
-    "hostPID",
-    "hostUsers",
-    "hostname",
-    "hostnameOverride",
-    "imagePullSecrets",
-    "initContainers",
-    "nodeName",
-    "nodeSelector",
-    "os",
-    "overhead",
-    "preemptionPolicy",
-    "priority",
-    "priorityClassName",
-    "readinessGates",
-    "resourceClaims",
-    "resources",
-    "restartPolicy",
-    "runtimeClassName",
-    "schedulerName",
-    "schedulingGates",
-    "securityContext",
-    "serviceAccount",
-    "serviceAccountName",
-    "setHostnameAsFQDN",
-    "shareProcessNamespace",
-    "subdomain",
-    "terminationGracePeriodSeconds",
-    "tolerations",
-    "topologySpreadConstraints",
-    "volumes",
-    "workloadRef",
-)
-
-CONTAINER: Final = (
-    "args",
-    "command",
-    "env",
-    "envFrom",
-    "image",
-    "imagePullPolicy",
-    "lifecycle",
-    "livenessProbe",
-    "name",
-    "ports",
-    "readinessProbe",
-    "resizePolicy",
-    "resources",
-    "restartPolicy",
-    "restartPolicyRules",
-    "securityContext",
-    "startupProbe",
-    "stdin",
-    "stdinOnce",
-    "terminationMessagePath",
-    "terminationMessagePolicy",
-    "tty",
-    "volumeDevices",
-    "volumeMounts",
-    "workingDir",
-)
-
-RESOURCES: Final = ("claims", "limits", "requests")
+OBJECT: Final = tuple(type_named("Pod"))
+METADATA: Final = tuple(type_named("ObjectMeta"))
+POD_SPEC: Final = tuple(type_named("PodSpec"))
+CONTAINER: Final = tuple(key for key in type_named("Container") if key != "computeDevices")
+"""Devices are not asked for by id in a manifest; only the API takes that (details 28)."""
+RESOURCES: Final = tuple(type_named("ResourceRequirements"))

@@ -15,10 +15,15 @@ from scenarios.files.documents import Document, Path
 from scenarios.files.phrases import found, nearest
 from scenarios.files.values import Values
 from scenarios.kubernetes import keys
-from simulator.core.quantities import canonical_quantity, parse_quantity
 from simulator.core.instants import SECOND, Duration
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
-from simulator.core.resources import ResourceName, is_extended_resource_name
+from simulator.core.resource_requests import (
+    LIMITS,
+    REQUESTS,
+    extended_counts,
+    request_faults,
+)
+from simulator.core.resources import ResourceName
 from simulator.engine.spec import Controller
 
 REPLICAS_MAX: Final = 1_000
@@ -186,48 +191,22 @@ def _container(values: Values, path: Path, shown: str, *, init: bool) -> Contain
 
 
 def _limits(values: Values, path: Path, shown: str) -> tuple[tuple[ResourceName, int], ...]:
-    """Return the limits; requests of extended resources must equal them, as in the API server."""
+    """Return the limits; the API server's rules about resources hold."""
     resources = (*path, "resources")
     if not values.has(resources):
         return ()
     values.keys(resources, keys.RESOURCES)
-    limits = _counts(values, (*resources, "limits"), f"{shown}.resources.limits")
-    requests = _counts(values, (*resources, "requests"), f"{shown}.resources.requests")
-    for name, count in requests.items():
-        where = (*resources, "requests", name)
-        if name not in limits:
-            missing = "Required value: Limit must be set for non overcommitable resources"
-            raise values.fault(where, f"{shown}.resources.limits: {missing}")
-        if count != limits[name]:
-            wanted = f"must be equal to {name} limit of {limits[name]}"
-            raise values.fault(
-                where, f"{shown}.resources.requests: {_invalid(str(count))}: {wanted}"
-            )
-    return tuple(limits.items())
+    limits = _quantities(values, (*resources, LIMITS))
+    for fault in request_faults(limits, _quantities(values, (*resources, REQUESTS))):
+        where = (*resources, fault.section, fault.name)
+        reason = f"{shown}.resources.{fault.field}: {fault.message}"
+        raise values.fault(where, reason, key=fault.about_key)
+    return tuple(extended_counts(limits).items())
 
 
-def _counts(values: Values, path: Path, shown: str) -> dict[ResourceName, int]:
-    """Return the extended resources of a map of quantities; the others are only checked."""
-    counts: dict[ResourceName, int] = {}
-    for name in values.keys(path) if values.has(path) else ():
-        where, field = (*path, name), f"{shown}[{name[:80]}]"
-        text = values.raw(where)
-        try:
-            quantity = parse_quantity(text)
-        except ValueError as cause:
-            raise values.fault(where, f"{field}: {_invalid(text)}: {cause}") from cause
-        invalid = _invalid(canonical_quantity(quantity))
-        if quantity < 0:
-            raise values.fault(where, f"{field}: {invalid}: must be greater than or equal to 0")
-        if "/" not in name or "kubernetes.io/" in name:
-            continue
-        if not is_extended_resource_name(name):
-            reason = f"{field}: {_invalid(name)}: must be an extended resource name"
-            raise values.fault(where, reason, key=True)
-        if quantity.denominator != 1:
-            raise values.fault(where, f"{field}: {invalid}: must be an integer")
-        counts[ResourceName(name)] = int(quantity)
-    return counts
+def _quantities(values: Values, path: Path) -> dict[str, str]:
+    names = values.keys(path) if values.has(path) else ()
+    return {name: values.raw((*path, name)) for name in names}
 
 
 def _invalid(value: str) -> str:

@@ -14,7 +14,6 @@ from typing import Final
 from scenarios.files.documents import Document, Path, read_documents
 from scenarios.files.values import Values
 from scenarios.kubernetes.node_pods import MIRROR, POD_FILE_SIZE_MAX
-from simulator.core.quantities import parse_quantity
 from simulator.core.diagnosis.observed import (
     ObservedContainer,
     ObservedEvent,
@@ -22,6 +21,7 @@ from simulator.core.diagnosis.observed import (
     ShownDevice,
 )
 from simulator.core.pods import ContainerKind, ContainerName, PodUid
+from simulator.core.quantities import parse_quantity
 from simulator.core.resources import ResourceName, is_extended_resource_name
 from simulator.errors import ManifestError
 

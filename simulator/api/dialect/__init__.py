@@ -31,7 +31,7 @@ discovery
     /apis/G/V, /version, /openapi/v2, /openapi/v3 and below.
 writing
     `Fresh(now, uid, suffix)`; `Written(object, changed, created, removed, warnings)`;
-    `created(route, body, fresh, validation=...)`, `updated(route, current, body, fresh, ...)`,
+    `created(route, body, fresh, validation=...)`, `updated(route, current, body, validation)`,
     `patched(route, current or None, patch, fresh, ...)`. With `route.subresource == "status"` the
     status alone is written, else everything but it. 400, 409, 422.
 deleting

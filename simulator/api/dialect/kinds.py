@@ -38,9 +38,9 @@ class Subresource:
     version: str = "v1"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """A kind of object, and the resource that it is served as.
+    """A kind of object, and the resource that it is served as; each is equal to itself alone.
 
     Attributes:
         group: Empty for the core group.
@@ -141,7 +141,7 @@ BULK_RESOURCE_BINDINGS: Final = Kind(
     GROUP,
     VERSION,
     "BulkResourceBinding",
-    "bulkresourcebindings",
+    "resourcebindings",
     namespaced=False,
     verbs=(CREATE,),
     native=False,
