@@ -225,8 +225,9 @@ def _filled(route: Route, container: Object, wanted: dict[str, list[Json]]) -> O
         if resource not in present:
             added.append(device)
         elif sorted(present[resource]) != ids:
+            there = ", ".join(sorted(present[resource]))
             why = (
-                f'container "{name}" has {resource} {", ".join(sorted(present[resource]))}; devices '
+                f'container "{name}" has {resource} {there}; '
                 "devices are never taken away or exchanged"
             )
             raise conflict(PODS, route.name, why, subresource="resourcebinding")

@@ -98,8 +98,9 @@ def test_clients_find_the_defaults_that_they_rely_on() -> None:
         (
             {"containers": [{"name": "a", "resources": {"limits": {GPU: "500m"}}}]},
             (
-                '[spec.containers[0].resources.limits[example.com/gpu]: Invalid value: "500m": must be '
-                "an integer, spec.containers[0].resources.requests[example.com/gpu]: Invalid value: "
+                "[spec.containers[0].resources.limits[example.com/gpu]: Invalid value: "
+                '"500m": must be an integer, '
+                "spec.containers[0].resources.requests[example.com/gpu]: Invalid value: "
                 '"500m": must be an integer]'
             ),
         ),
