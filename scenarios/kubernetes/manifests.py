@@ -95,7 +95,12 @@ def read_limits(document: Document, path: Path) -> tuple[tuple[ResourceName, int
     Raises:
         InputError: The API server would refuse it.
     """
-    return tuple(_counts(Values(document), path, "limits").items())
+    values = Values(document)
+    limits = _quantities(values, path)
+    for fault in request_faults(limits, {}):
+        where = (*path, fault.name)
+        raise values.fault(where, f"{fault.field}: {fault.message}", key=fault.about_key)
+    return tuple(extended_counts(limits).items())
 
 
 def _manifest(values: Values, path: Path, *, inside_list: bool) -> list[ManifestPod]:
