@@ -16,7 +16,7 @@ POD = Route(PODS, "default", "trainer")
 BINDING = Route(DEVICE_BINDINGS, "default", "trainer")
 
 
-def pod_body(name: str = "trainer", gpus: int = 2, **spec: Json) -> Object:
+def pod_body(name: str = "trainer", gpus: int = 2, spec: Object | None = None) -> Object:
     """Return a pod as a user sends it."""
     container: Object = {"name": "main", "image": "registry.example.com/train:1"}
     if gpus:
@@ -25,7 +25,7 @@ def pod_body(name: str = "trainer", gpus: int = 2, **spec: Json) -> Object:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": name},
-        "spec": {"containers": [container], **spec},
+        "spec": {"containers": [container], **(spec or {})},
     }
 
 
@@ -39,9 +39,9 @@ def stored(kind: Kind, body: Object, *, revision: int = 7, namespace: str = "def
     return made
 
 
-def stored_pod(gpus: int = 2, **spec: Json) -> Object:
+def stored_pod(gpus: int = 2, spec: Object | None = None) -> Object:
     """Return a pod as the store has it."""
-    return stored(PODS, pod_body(gpus=gpus, **spec))
+    return stored(PODS, pod_body(gpus=gpus, spec=spec))
 
 
 def binding_body(**spec: Json) -> Object:

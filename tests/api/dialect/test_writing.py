@@ -208,9 +208,9 @@ def test_a_status_is_written_under_its_own_path_alone() -> None:
 
 
 def test_a_node_keeps_the_status_that_its_kubelet_registers_it_with() -> None:
-    node = {"metadata": {"name": "node-1"}, "status": {"capacity": {GPU: 4}}}
+    node: Object = {"metadata": {"name": "node-1"}, "status": {"capacity": {GPU: 4}}}
 
-    made = created(Route(NODES), dict(node), FRESH).object
+    made = created(Route(NODES), node, FRESH).object
 
     assert mapping(made, "status") == {"capacity": {GPU: "4"}}
 
