@@ -73,9 +73,10 @@ class Latencies:
 
     def counts(self) -> Iterator[tuple[Duration, int]]:
         """Iterate over the recorded values in order, each with how often it was recorded."""
-        for item in self._histogram.get_recorded_iterator():
-            value = Duration(item.value_iterated_to * MICROSECOND)
-            yield value, item.count_added_in_this_iter_step
+        for index, count in enumerate(self._histogram.counts[:]):
+            if count:
+                value = self._histogram.get_value_from_index(index)
+                yield Duration(value * MICROSECOND), count
 
     def encoded(self) -> str:
         """Return it in HdrHistogram's own encoding (V2, compressed, base64; values in µs)."""
@@ -93,7 +94,8 @@ class Latencies:
             _check_header(base64.b64decode(text, validate=True))
             found._histogram.decode_and_add(text)
         except (*_DAMAGED, IndexError, HdrCookieException, HdrLengthException) as error:
-            message = f"no latencies of Rebind in HdrHistogram's encoding: {error}"
+            reason = str(error) or type(error).__name__
+            message = f"no latencies of Rebind in HdrHistogram's encoding: {reason}"
             raise ValueError(message) from error
         return found
 

@@ -7,20 +7,23 @@ are nanoseconds where a name does not say seconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final
 
-from benchmarks.results.latencies import Latencies
-from simulator.core.instants import SECOND, Duration
+from benchmarks.results.fields import (
+    DOCUMENT,
+    Amount,
+    Count,
+    DurationText,
+    EncodedLatencies,
+    Json,
+    Number,
+    Share,
+)
+from simulator.core.instants import Duration
 from simulator.ports import Durability
-
-Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
-
-PERCENTILES: Final = (50.0, 90.0, 99.0, 99.9, 100.0)
-"""Printed of every histogram; the last one is the longest latency."""
 
 _NODES_OWN: Final = frozenset({"nodes", "nodes/status", "leases"})
 """Kinds of calls that a kubelet makes whether or not pods come."""
@@ -71,20 +74,22 @@ class Setting:
         clients: That offer load at the same time.
     """
 
+    __pydantic_config__ = DOCUMENT
+
     persistence: str
     store: Store
     clock: TimeSource = TimeSource.REAL
     durability: Durability = Durability.FULL
     options: tuple[tuple[str, str], ...] = ()
-    commit_batch: int | None = None
-    flush_period: Duration | None = None
-    bulk_bind: int | None = None
-    qps: float | None = None
-    burst: int | None = None
-    added_fsync: Duration = Duration(0)
-    nodes: int = 1
-    existing: int = 0
-    clients: int = 1
+    commit_batch: Number | None = None
+    flush_period: DurationText | None = None
+    bulk_bind: Number | None = None
+    qps: Amount | None = None
+    burst: Number | None = None
+    added_fsync: DurationText = Duration(0)
+    nodes: Number = 1
+    existing: Count = 0
+    clients: Number = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +101,11 @@ class ApiCallCount:
         kind: The resource with its subresource, e.g. `pods/status`.
     """
 
+    __pydantic_config__ = DOCUMENT
+
     verb: str
     kind: str
-    count: int
+    count: Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,27 +133,29 @@ class Row:
         interrupted: Whether the phase was cut by Ctrl-C.
     """
 
+    __pydantic_config__ = DOCUMENT
+
     setting: Setting
     phase: str
-    repetition: int = 1
-    seconds: float
-    elapsed: float
-    offered: int
-    served: int
-    late: int = 0
-    skipped: int = 0
-    errors: int = 0
-    latencies: Mapping[Measure, Latencies] = field(default_factory=dict)
-    served_each_second: tuple[int, ...] = ()
-    fsyncs: int | None = None
-    bytes_written: int | None = None
-    bindings: int = 0
+    repetition: Number = 1
+    seconds: Amount
+    elapsed: Amount
+    offered: Count
+    served: Count
+    late: Count = 0
+    skipped: Count = 0
+    errors: Count = 0
+    latencies: Mapping[Measure, EncodedLatencies] = field(default_factory=dict)
+    served_each_second: tuple[Count, ...] = ()
+    fsyncs: Count | None = None
+    bytes_written: Count | None = None
+    bindings: Count = 0
     api_calls: tuple[ApiCallCount, ...] = ()
-    at_risk_max: int | None = None
-    at_risk_end: int | None = None
-    cpu_client_s: float | None = None
-    cpu_server_s: float | None = None
-    memory_peak: int | None = None
+    at_risk_max: Count | None = None
+    at_risk_end: Count | None = None
+    cpu_client_s: Amount | None = None
+    cpu_server_s: Amount | None = None
+    memory_peak: Count | None = None
     interrupted: bool = False
 
     @property
@@ -181,9 +190,11 @@ class PlainFsync:
         samples: How many were measured.
     """
 
-    samples: int
-    p50: Duration
-    p99: Duration
+    __pydantic_config__ = DOCUMENT
+
+    samples: Count
+    p50: DurationText
+    p99: DurationText
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +207,10 @@ class MachineLoad:
             operating system does not tell.
     """
 
-    average: float
-    steal: float | None = None
+    __pydantic_config__ = DOCUMENT
+
+    average: Amount
+    steal: Share | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +222,8 @@ class Noise:
         before: The machine before the run; its `steal` is that of the fsync measurement.
         after: The machine after the run; its `steal` is that of the run. None while it goes on.
     """
+
+    __pydantic_config__ = DOCUMENT
 
     fsync: PlainFsync | None
     before: MachineLoad
@@ -225,10 +240,12 @@ class MachineFacts:
         filesystem: Type of the file system that was written to, e.g. `ext4`.
     """
 
+    __pydantic_config__ = DOCUMENT
+
     processor: str
-    cpus: int
+    cpus: Number
     system: str
-    memory: int | None = None
+    memory: Count | None = None
     filesystem: str | None = None
 
 
@@ -246,15 +263,17 @@ class Result:
         expected_rows: How many there are when the run is complete.
     """
 
+    __pydantic_config__ = DOCUMENT
+
     name: str
     started: str
     machine: MachineFacts
-    versions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    profile: Mapping[str, Json] = field(default_factory=lambda: MappingProxyType({}))
+    versions: Mapping[str, str] = field(default_factory=dict)
+    profile: Mapping[str, Json] = field(default_factory=dict)
     seed: int
     noise: Noise
     rows: tuple[Row, ...] = ()
-    expected_rows: int | None = None
+    expected_rows: Count | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -266,13 +285,3 @@ class Result:
 def per_binding(count: int | None, row: Row) -> float | None:
     """Return a count for each binding of a row; None where either is not known."""
     return None if count is None or not row.bindings else count / row.bindings
-
-
-def span(nanoseconds: float) -> Duration:
-    """Return a whole number of nanoseconds."""
-    return Duration(round(nanoseconds))
-
-
-def seconds_of(duration: Duration) -> float:
-    """Return a duration in seconds, for axes and ratios."""
-    return duration / SECOND
