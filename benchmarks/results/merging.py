@@ -65,9 +65,7 @@ def merge(rows: Iterable[Row]) -> tuple[Merged, ...]:
     groups: dict[tuple[Setting, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.setting, row.phase), []).append(row)
-    return tuple(
-        Merged(setting, phase, tuple(group)) for (setting, phase), group in groups.items()
-    )
+    return tuple(Merged(setting, phase, tuple(group)) for (setting, phase), group in groups.items())
 
 
 def spread(figures: Sequence[float | None]) -> Spread | None:

@@ -280,8 +280,3 @@ class Result:
         """Whether every row was measured to its end."""
         expected = len(self.rows) if self.expected_rows is None else self.expected_rows
         return len(self.rows) >= expected and not any(row.interrupted for row in self.rows)
-
-
-def per_binding(count: int | None, row: Row) -> float | None:
-    """Return a count for each binding of a row; None where either is not known."""
-    return None if count is None or not row.bindings else count / row.bindings

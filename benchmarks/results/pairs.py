@@ -1,0 +1,57 @@
+"""Rows that differ in one thing only, so that what differs between them comes from that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from benchmarks.results.merging import Merged, Spread
+from benchmarks.results.quantities import Quantity
+from benchmarks.results.rows import Setting
+
+_KEPT_UP: Final = 0.95
+"""Share of what is offered that must be served, so that a setting counts as keeping up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sides that differ in one thing only."""
+
+    first: Merged
+    second: Merged
+
+    def spreads(self, quantity: Quantity) -> tuple[Spread, Spread] | None:
+        """Return a figure of both; None where one of them lacks it."""
+        first, second = self.first.spread(quantity.of), self.second.spread(quantity.of)
+        return None if first is None or second is None else (first, second)
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether both serve what is offered; beyond that latency only tells how long it went."""
+        return keeps_up(self.first) and keeps_up(self.second)
+
+
+def keeps_up(one: Merged) -> bool:
+    """Tell whether what is offered is served."""
+    offered = sum(row.offered_per_second for row in one.rows)
+    return sum(row.achieved_per_second for row in one.rows) >= _KEPT_UP * offered
+
+
+def pairs(
+    merged: Sequence[Merged],
+    first: Callable[[Setting], bool],
+    second: Callable[[Setting], bool],
+    same: Callable[[Setting], object],
+) -> Iterator[Pair]:
+    """Iterate over what agrees in its phase and in `same`, one of each kind."""
+    for one in merged:
+        if not first(one.setting):
+            continue
+        for other in merged:
+            if (
+                second(other.setting)
+                and one.phase == other.phase
+                and same(one.setting) == same(other.setting)
+            ):
+                yield Pair(one, other)
