@@ -23,6 +23,7 @@ from benchmarks.results.quantities import (
     Form,
     Quantity,
     number,
+    ratio_text,
     text,
 )
 from benchmarks.results.rows import Setting, Store, TimeSource
@@ -212,8 +213,8 @@ def _ratios(found: Sequence[Pair], quantity: Quantity) -> str:
     if len(ratios) == 1:
         first, second = spreads[0]
         ends = (text(side.median, quantity.form) for side in (first, second))
-        return f"×{number(ratios[0])} ({' to '.join(ends)})"
-    return f"×{number(ratios[0])} to ×{number(ratios[-1])}"
+        return f"{ratio_text(ratios[0])} ({' to '.join(ends)})"
+    return f"{ratio_text(ratios[0])} to {ratio_text(ratios[-1])}"
 
 
 def _growth(merged: Sequence[Merged]) -> Iterator[str]:

@@ -72,6 +72,11 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= _WHOLE_FROM else f"{value:.{_DIGITS}g}"
 
 
+def ratio_text(ratio: float) -> str:
+    """Return a ratio with three significant digits and its sign, `×1.00`."""
+    return f"×{ratio:#.{_DIGITS}g}".removesuffix(".")
+
+
 def percentile_of(measure: Measure, percent: float) -> Callable[[Row], float | None]:
     """Return the figure that is a percentile of a measure, in nanoseconds."""
 
@@ -206,6 +211,14 @@ CPU_SERVER: Final = Quantity(
     Form.CPU_SECONDS,
     Better.LESS,
     lambda row: row.cpu_server_s,
+)
+CPU: Final = Quantity(
+    "cpuSeconds",
+    "CPU",
+    "CPU time of all",
+    Form.CPU_SECONDS,
+    Better.LESS,
+    lambda row: None if row.cpu_client_s is None else row.cpu_client_s + (row.cpu_server_s or 0),
 )
 MEMORY: Final = Quantity(
     "memoryPeakBytes",

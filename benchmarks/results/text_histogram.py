@@ -8,6 +8,7 @@ from typing import Final
 
 from benchmarks.results.latencies import Latencies
 from simulator.core.instants import MICROSECOND, Duration, format_duration
+from simulator.reports.text import letter
 
 _STEPS: Final = (1, 2, 5)
 _DECADES: Final = 10
@@ -50,7 +51,12 @@ def text_histogram(named: Sequence[tuple[str, Latencies]], width: int) -> list[s
     room = (width - first) // len(counts) - 2 * _GAP - _SHARE
     bar = max(_BAR_MIN, min(_BAR_MAX, room))
     column = bar + _GAP + _SHARE
-    lines = [_joined(" " * first, [name[:column].ljust(column) for name in names])]
+    lines = []
+    if any(len(name) > column for name in names):
+        marks = [letter(index) for index in range(len(names))]
+        lines += [f"{mark}: {name}" for mark, name in zip(marks, names, strict=True)]
+        names = marks
+    lines.append(_joined(" " * first, [name.ljust(column) for name in names]))
     for edge, label in zip(edges, labels, strict=True):
         cells = [_cell(each[edge], each.values(), bar) for each in counts]
         lines.append(_joined(label.rjust(first), cells))

@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from benchmarks.results.rows import Result
 from simulator.cli.failures import EnvironmentProblem
 from simulator.core.transitions import NodeBooted
 from simulator.ports import Change, Holding, StoreReader
@@ -33,6 +34,16 @@ def replay_html(results: Sequence[ScenarioResult]) -> str:
         EnvironmentProblem: Jinja2 is not installed.
     """
     text: str = _module("simulator.reports.pages.replay_page").replay_page(results)
+    return text
+
+
+def benchmark_html(results: Sequence[Result]) -> str:
+    """Return the page of benchmark runs.
+
+    Raises:
+        EnvironmentProblem: Jinja2 is not installed.
+    """
+    text: str = _module("benchmarks.results.page").benchmark_page(results)
     return text
 
 

@@ -37,7 +37,7 @@ from simulator.config import API_VERSION
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "apply": "simulator.cli.commands.apply:apply",
-        "bench": "simulator.cli.commands.bench:bench",
+        "bench": "simulator.cli.commands.bench.command:bench",
         "checkpoint": "simulator.cli.commands.checkpoint.command:checkpoint",
         "compare-versions": "simulator.cli.commands.compare_versions:compare_versions",
         "completion": "simulator.cli.commands.completion:completion",

@@ -19,3 +19,11 @@ def width() -> int:
 def is_colored() -> bool:
     """Tell whether color is wanted."""
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def error_width() -> int:
+    """Return the width of the terminal that stderr goes to, if it goes to one."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or WIDTH
+    except OSError:
+        return WIDTH

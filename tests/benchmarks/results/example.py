@@ -88,7 +88,7 @@ def row(
     capacity /= 1 + setting.added_fsync / MILLISECOND
     busy = min(rate / capacity, 0.97)
     offered = rate * _SECONDS
-    served = round(min(rate, capacity) * _SECONDS * chance.uniform(0.985, 1.0))
+    served = min(offered, round(capacity * _SECONDS * chance.uniform(0.985, 1.0)))
     middle = 1 / capacity / (1 - busy)
     through_api = setting.store is Store.API
     wait = 0.2 if setting.qps == 5 else 0.01

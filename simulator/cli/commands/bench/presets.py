@@ -1,4 +1,4 @@
-"""`rebind bench`."""
+"""The table of presets, and a run of one: a row for each of its combinations."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import sys
 import click
 
 from benchmarks.presets import PRESETS, Preset, RunRow, run
-from simulator.cli.examples import example
 from simulator.cli.failures import EnvironmentProblem
-from simulator.cli.output import Column, OutputOptions, Table, emit, output_options
+from simulator.cli.output import Column, OutputOptions, Table, emit
 from simulator.core.instants import MILLISECOND, format_duration
 
 _NOT_KNOWN = "-"
@@ -88,40 +87,18 @@ RUN_TABLE: Table[RunRow] = Table(
 )
 
 
-@click.group(epilog=example("rebind bench list"))
-def bench() -> None:
-    """Measure what keeping bindings costs under churn."""
-
-
-@bench.command("list", epilog=example("rebind bench list"))
-@output_options()
-def list_presets(output: OutputOptions) -> None:
-    """List what can be run, and how long it takes."""
+def show_presets(output: OutputOptions) -> None:
+    """Write what can be run to stdout."""
     emit(PRESET_TABLE, list(PRESETS.values()), output)
 
 
-@bench.command("run", epilog=example("rebind bench run quick --nodes 20 --seconds 0.1"))
-@click.argument("preset", type=click.Choice(tuple(PRESETS)), metavar="PRESET")
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0, min_open=True, max=3_600),
-    help="Length of each run in place of the preset's own.",
-)
-@click.option(
-    "--nodes",
-    type=click.IntRange(min=1, max=10_000),
-    help="Number of nodes in place of the preset's own.",
-)
-@output_options()
-def run_preset(
-    output: OutputOptions, *, preset: str, seconds: float | None, nodes: int | None
+def run_and_show(
+    preset: str, output: OutputOptions, *, seconds: float | None, nodes: int | None
 ) -> None:
-    """Let pods come and go in an open loop and print a row for each combination.
+    """Run a preset and write its rows to stdout, after Ctrl-C those that there are.
 
-    Latencies count from the scheduled instant of each pod to its durable admission. A node admits
-    one pod after the other, so commitBatch gathers at most as many commits as there are nodes with
-    an admission in flight. When pods were not served at the end, percentiles are lower bounds and
-    begin with `>=`. Ctrl-C prints what was measured so far.
+    Raises:
+        EnvironmentProblem: fsyncs cannot be counted here.
     """
     rows: list[RunRow] = []
     chosen = PRESETS[preset]

@@ -1,0 +1,1 @@
+"""`rebind bench`: what keeping bindings costs, measured, shown, and compared."""

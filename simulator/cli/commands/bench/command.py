@@ -1,0 +1,140 @@
+"""`rebind bench`: list, run, report, compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from benchmarks.presets import PRESETS
+from simulator.cli.checkpoint_files import FileName
+from simulator.cli.commands.bench.comparison import read_share, show_comparison, tell_worse
+from simulator.cli.commands.bench.presets import run_and_show, show_presets
+from simulator.cli.commands.bench.reports import REPORT_FORMATS, TABLES, write_report
+from simulator.cli.commands.bench.result_files import load_result
+from simulator.cli.examples import example
+from simulator.cli.failures import CHECK_FAILED
+from simulator.cli.html import require_html
+from simulator.cli.lists import Read
+from simulator.cli.output import OutputOptions, output_options
+
+_FILE: Final = FileName(path_type=Path)
+
+
+@click.group(epilog=example("rebind bench list"))
+def bench() -> None:
+    """Measure what keeping bindings costs under churn, and compare runs."""
+
+
+@bench.command("list", epilog=example("rebind bench list"))
+@output_options()
+def list_presets(output: OutputOptions) -> None:
+    """List what can be run, and how long it takes."""
+    show_presets(output)
+
+
+@bench.command("run", epilog=example("rebind bench run quick --nodes 20 --seconds 0.1"))
+@click.argument("preset", type=click.Choice(tuple(PRESETS)), metavar="PRESET")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True, max=3_600),
+    help="Length of each run in place of the preset's own.",
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(min=1, max=10_000),
+    help="Number of nodes in place of the preset's own.",
+)
+@output_options()
+def run_preset(
+    output: OutputOptions, *, preset: str, seconds: float | None, nodes: int | None
+) -> None:
+    """Let pods come and go in an open loop and print a row for each combination.
+
+    Latencies count from the scheduled instant of each pod to its durable admission. A node admits
+    one pod after the other, so commitBatch gathers at most as many commits as there are nodes with
+    an admission in flight. When pods were not served at the end, percentiles are lower bounds and
+    begin with `>=`. Ctrl-C prints what was measured so far.
+    """
+    run_and_show(preset, output, seconds=seconds, nodes=nodes)
+
+
+@bench.command(
+    "report",
+    epilog=example(
+        "rebind bench report example-run.json --out report.html",
+        "rebind bench report example-run.json -o table",
+        "rebind bench report example-run.json second-run.json -o csv",
+    ),
+)
+@click.argument("runs", type=_FILE, nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(REPORT_FORMATS),
+    default="html",
+    show_default=True,
+    help="Form of the report. html: one page that stands alone, with plots; json: findings and "
+    "every figure; csv: one line for each row, in base units.",
+)
+@click.option(
+    "--out",
+    "--output-file",
+    "out",
+    type=_FILE,
+    metavar="FILE",
+    help="Write it to this file, not to stdout.",
+)
+def report(*, runs: tuple[Path, ...], output: str, out: Path | None) -> None:
+    """Report what runs have measured, from the files that `bench run` wrote.
+
+    Says what they found in two or three sentences, and shows latency over load, percentiles, rates,
+    what batching gains and how latency grows, as far as the rows carry it. Figures are medians over
+    the repetitions, with the least and the most of them.
+    """
+    if output in TABLES and out is not None:
+        reason = "tables go to stdout; --out takes html, json or csv"
+        raise click.UsageError(reason, click.get_current_context())
+    if output == "html":
+        require_html()
+    write_report([load_result(run) for run in runs], output, out)
+
+
+@bench.command(
+    "compare",
+    epilog=example(
+        "rebind bench compare example-run.json second-run.json",
+        "rebind bench compare example-run.json second-run.json -o wide",
+    ),
+)
+@click.argument("first", type=_FILE, metavar="A")
+@click.argument("second", type=_FILE, metavar="B")
+@click.option(
+    "--fail-over",
+    type=Read("share", read_share),
+    metavar="PERCENT",
+    help="End with exit code 1 if a figure of B is worse by more than this, e.g. 10%, unless the "
+    "repetitions show that it may be noise.",
+)
+@output_options("table", "wide", "json", "yaml", "csv")
+@click.pass_context
+def compare(
+    context: click.Context,
+    output: OutputOptions,
+    *,
+    first: Path,
+    second: Path,
+    fail_over: float | None,
+) -> None:
+    """Compare run B with run A, setting by setting and phase by phase.
+
+    Prints B over A for the achieved rate, latencies, fsyncs and bytes per binding, API calls per
+    pod and CPU time. `~` stands behind a ratio that is within the noise: the repetitions of both
+    runs overlap, or their medians are no further apart than the repetitions of one run are. `?`
+    stands where one repetition does not tell. What only one run has, and what makes the two hard to
+    compare, is said on stderr.
+    """
+    comparison = show_comparison(load_result(first), load_result(second), output)
+    if fail_over is not None and tell_worse(comparison, fail_over):
+        context.exit(CHECK_FAILED)

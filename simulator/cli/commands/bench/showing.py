@@ -1,0 +1,79 @@
+"""A run in the terminal: what it was measured on, its table, a histogram, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from benchmarks.results.findings import LEADS, findings
+from benchmarks.results.merging import Merged, merge
+from benchmarks.results.naming import Naming
+from benchmarks.results.noise_text import fsync_line, incomplete_line, machine_line, noise_line
+from benchmarks.results.rows import Measure, Result
+from benchmarks.results.sheet import csv_text
+from benchmarks.results.text_histogram import text_histogram
+from simulator.cli import terminal
+from simulator.cli.commands.bench.row_table import is_bound, row_table
+from simulator.cli.output import OutputOptions, emit
+from simulator.reports.text import printable
+
+_SIDE_BY_SIDE: Final = 4
+
+
+def show_result(result: Result, output: OutputOptions) -> None:
+    """Write a run to stdout; tables with what one needs to read them, unless without headers."""
+    merged = merge(result.rows)
+    is_told = output.format in {"table", "wide"} and output.headers
+    if output.format == "csv":
+        click.echo(csv_text([result]), nl=False)
+        return
+    if is_told:
+        noise, machine = result.noise, result.machine
+        _tell([fsync_line(noise), noise_line(noise, machine), machine_line(result)])
+        _tell([*filter(None, [incomplete_line(result)]), *_legend(merged)])
+    emit(row_table(merged), merged, output)
+    if is_told and merged:
+        _tell(["", *_histogram(merged)])
+        _tell(["", *findings(merged)[:LEADS]])
+
+
+def _tell(lines: Sequence[str]) -> None:
+    for line in lines:
+        click.echo(printable(line))
+
+
+def _legend(merged: Sequence[Merged]) -> list[str]:
+    """Return what all rows share, and how to read a cell."""
+    if not merged:
+        return []
+    shared = Naming(one.setting for one in merged).shared()
+    lines = [f"all rows: {shared}"] if shared else []
+    repetitions = max(len(one.rows) for one in merged)
+    if repetitions > 1:
+        lines.append(
+            f"medians of {repetitions} repetitions; ± is half of what lies between the least and "
+            "the most of them"
+        )
+    if any(map(is_bound, merged)):
+        lines.append(">= where pods were not served: they had waited that long when it ended")
+    return [*lines, ""]
+
+
+def _histogram(merged: Sequence[Merged]) -> list[str]:
+    """Return the histograms of some rows of the last phase, one of each persistence first."""
+    phase = merged[-1].phase
+    here = [one for one in merged if one.phase == phase]
+    firsts = {one.setting.persistence: one for one in reversed(here)}
+    ordered = sorted(here, key=lambda one: firsts[one.setting.persistence] is not one)
+    chosen = [one for one in here if one in ordered[:_SIDE_BY_SIDE]]
+    naming = Naming(one.setting for one in chosen)
+    named = [
+        (naming.name(one.setting), latencies)
+        for one in chosen
+        if (latencies := one.latencies(Measure.ADMISSION)) is not None
+    ]
+    lines = text_histogram(named, terminal.width())
+    more = f", {len(chosen)} of {len(here)} settings" if len(chosen) < len(here) else ""
+    return [f"scheduled start to durable admission, {phase}{more}:", *lines] if lines else []
