@@ -32,16 +32,25 @@ def noise_line(noise: Noise, machine: MachineFacts) -> str:
     return f"noise: {', '.join(parts)}{steal}{_warning(noise, machine)}"
 
 
-def machine_line(result: Result) -> str:
-    """Return the machine, the versions and the seed."""
+def machine_lines(result: Result) -> tuple[tuple[str, str], ...]:
+    """Return the machine, the versions, the seed and the time, each with its name."""
     machine = result.machine
     parts = [f"{machine.processor} ({machine.cpus} CPUs)", machine.system]
     if machine.memory is not None:
         parts.append(text(machine.memory, Form.BYTES))
     if machine.filesystem is not None:
         parts.append(machine.filesystem)
-    versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
-    return f"{', '.join(parts)}; {versions}; seed {result.seed}; {result.started}"
+    return (
+        ("Machine", ", ".join(parts)),
+        ("Versions", ", ".join(f"{name} {one}" for name, one in result.versions.items())),
+        ("Seed", str(result.seed)),
+        ("Started", result.started),
+    )
+
+
+def machine_line(result: Result) -> str:
+    """Return the same in one line."""
+    return "; ".join(f"{name.lower()}: {words}" for name, words in machine_lines(result) if words)
 
 
 def incomplete_line(result: Result) -> str:

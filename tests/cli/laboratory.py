@@ -7,6 +7,8 @@ It holds what the examples name:
     pod.yaml                      one of the pods, refused after a kubelet restart
     rebind.db                     node n0, imported from kubelet_internal_checkpoint
     rebind-run/n0                 the folder of node n0
+    example-run.json              a benchmark run, made up, with two repetitions
+    second-run.json               another one of the same settings, slower
     bin/rebind                    the program, for commands that are given as arguments
 """
 
@@ -14,8 +16,11 @@ from __future__ import annotations
 
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
 
+from benchmarks.results.documents import result_text
+from tests.benchmarks.results.example import SETTINGS, example
 from tests.cli.running import rebind
 
 FILES = Path(__file__).parent / "files"
@@ -46,7 +51,16 @@ def furnish(folder: Path) -> None:
     imported = rebind("checkpoint", "import", "kubelet_internal_checkpoint", "--node", "n0")
     assert imported.code == 0, imported.stderr
     (folder / "rebind-run" / "n0" / "device-plugins").mkdir(parents=True)
+    for name, slower in (("example-run.json", 1.0), ("second-run.json", 1.3)):
+        (folder / name).write_text(example_run(slower))
     put_program(folder / "bin")
+
+
+@cache
+def example_run(slower: float) -> str:
+    """Return the file of a made-up run."""
+    run = example(settings=SETTINGS[:4], rates=(100, 300), repetitions=2, slower=slower)
+    return result_text(run)
 
 
 def put_program(folder: Path) -> None:

@@ -7,6 +7,7 @@ is the same, byte for byte, for the same input.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from importlib import resources
 from typing import Final
 
@@ -27,18 +28,21 @@ _ENVIRONMENT: Final = Environment(
 _ENVIRONMENT.filters["printable"] = printable
 
 
-def page(template: str, *, title: str, view: object) -> str:
+def page(
+    template: str, *, title: str, view: object, styles: Sequence[str] = ("report.css",)
+) -> str:
     """Return a page.
 
     Args:
         template: Its template's file name.
         title: Of the window.
         view: What the template shows.
+        styles: File names of its styles.
     """
     html = _ENVIRONMENT.get_template(template).render(
         title=printable(title),
         view=view,
-        style=Markup(_asset("report.css")),  # noqa: S704 - our own file
+        style=Markup("".join(map(_asset, styles))),  # noqa: S704 - our own files
         script=Markup(_asset("report.js")),  # noqa: S704 - our own file
     )
     return html.encode("ascii", "xmlcharrefreplace").decode("ascii")

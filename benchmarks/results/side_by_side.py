@@ -1,0 +1,76 @@
+"""Persistences beside each other, under each load and in each context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from benchmarks.results.merging import Merged
+from benchmarks.results.naming import Naming
+from benchmarks.results.plotting import (
+    Legend,
+    context,
+    grouped,
+    way,
+)
+from benchmarks.results.quantities import (
+    ACHIEVED,
+    P99,
+    START_P99,
+    Quantity,
+    text,
+)
+from benchmarks.results.rows import Setting
+from simulator.reports.plots.bars import Bar, BarGroup, BarPlot
+from simulator.reports.plots.lines import COLORS, swatch
+
+_GROUPS_MAX: Final = 12
+"""Of bars, in one plot."""
+
+
+def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Legend, ...]]]:
+    """Draw the persistences beside each other, under each load and in each context."""
+    ways = dict.fromkeys(way(one.setting) for one in merged)
+    if len(ways) < 2 or len(ways) > COLORS:  # noqa: PLR2004 - two sides make a comparison
+        return
+    naming = Naming(ways)
+    styles = {each: style for style, each in enumerate(ways)}
+    latency = START_P99 if any(one.spread(START_P99.of) for one in merged) else P99
+    for quantity, title in (
+        (latency, f"Side by side: {latency.about}"),
+        (ACHIEVED, "Side by side: pods served per second"),
+    ):
+        groups = _bar_groups(merged, quantity, styles)
+        used = dict.fromkeys(bar.style for group in groups for bar in group.bars)
+        names = {style: naming.name(each) for each, style in styles.items()}
+        legend = tuple(Legend(swatch(style), names[style]) for style in sorted(used))
+        if any(len(group.bars) > 1 for group in groups):
+            about = "; ".join(
+                f"{group.name}: "
+                + ", ".join(f"{names[bar.style]} {bar.text}" for bar in group.bars)
+                for group in groups
+            )
+            axis = f"{quantity.about} (median, least to most)"
+            figures = partial(text, form=quantity.form)
+            yield BarPlot(title, f"{about}.", axis, figures, groups), legend
+
+
+def _bar_groups(
+    merged: Sequence[Merged], quantity: Quantity, styles: dict[Setting, int]
+) -> tuple[BarGroup, ...]:
+    places = grouped(merged, lambda one: (one.phase, context(one.setting)))
+    naming = Naming(each for _, each in places)
+    groups = []
+    for (phase, each), rows in list(places.items())[:_GROUPS_MAX]:
+        words = naming.name(each)
+        bars = []
+        for one in rows:
+            found = one.spread(quantity.of)
+            if found is not None:
+                shown = text(found.median, quantity.form)
+                style = styles[way(one.setting)]
+                bars.append(Bar(found.median, found.least, found.most, shown, style))
+        if bars:
+            groups.append(BarGroup(", ".join(filter(None, [phase, words])), tuple(bars)))
+    return tuple(groups)
