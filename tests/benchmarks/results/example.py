@@ -54,7 +54,7 @@ def example(
     """Return a result with a row for each setting, rate and repetition."""
     chance = random.Random(seed)  # noqa: S311 - made-up figures are no secret
     rows = [
-        row(chance, setting, rate, repetition=repetition, slower=slower)
+        row(setting, rate, chance=chance, repetition=repetition, slower=slower)
         for repetition in range(1, repetitions + 1)
         for rate in rates
         for setting in settings
@@ -79,9 +79,15 @@ def example(
 
 
 def row(
-    chance: random.Random, setting: Setting, rate: int, *, repetition: int = 1, slower: float = 1.0
+    setting: Setting,
+    rate: int,
+    *,
+    chance: random.Random | None = None,
+    repetition: int = 1,
+    slower: float = 1.0,
 ) -> Row:
     """Return one row; a setting slows down towards its capacity."""
+    chance = chance or random.Random(1)  # noqa: S311 - made-up figures are no secret
     capacity = _CAPACITY.get(setting.persistence, 380.0) / slower
     capacity *= 3 if (setting.commit_batch or 1) > 1 else 1
     capacity /= 1 + setting.existing / 2_000 if setting.persistence != "database" else 1
