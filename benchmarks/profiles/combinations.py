@@ -19,6 +19,7 @@ from benchmarks.results.rows import Setting, Store, TimeSource
 from scenarios.schema.variants import Persistence
 from simulator.config import DEFAULT_KUBELET_VERSION
 from simulator.core.instants import SECOND, Duration
+from simulator.engine.spec import ClientLimit
 from simulator.ports import Durability
 from store.committer import COMMIT_BATCH
 
@@ -33,14 +34,6 @@ class Target(StrEnum):
     """Plugins answer in the process that decides."""
     PLUGIN_SOCKET = "pluginSocket"
     """Plugins are asked over their sockets, as real ones are."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClientLimits:
-    """The token bucket of a kubelet's API client (S12.1)."""
-
-    qps: float
-    burst: int
 
 
 class Keeper(StrEnum):
@@ -82,7 +75,7 @@ class Combination:
     commit_batch: int | None
     flush_period: Duration | None
     bulk_bind: int | None
-    kube_api: ClientLimits | None
+    kube_api: ClientLimit | None
     added_fsync: Duration
     kubelet_version: str
     nodes: int
@@ -147,7 +140,7 @@ class Matrix:
     commit_batch: tuple[int, ...] = (COMMIT_BATCH,)
     flush_period: tuple[Duration, ...] = (Duration(SECOND),)
     bulk_bind: tuple[int, ...] = (1,)
-    kube_api: tuple[ClientLimits | None, ...] = (None,)
+    kube_api: tuple[ClientLimit | None, ...] = (None,)
     added_fsync: tuple[Duration, ...] = (Duration(0),)
     kubelet_version: tuple[str, ...] = (DEFAULT_KUBELET_VERSION,)
     nodes: tuple[int, ...] = ()

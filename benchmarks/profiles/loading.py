@@ -106,11 +106,11 @@ class _Loader:
         matrix = spec.matrix.over(Matrix())
         listed = self._listed(matrix, nodes)
         most = max([nodes.count, *matrix.nodes, *(count for one in listed for count in one.nodes)])
-        model = spec.api_server
         return profile.Profile(
             name=metadata.name,
             labels=metadata.labels,
             description=" ".join(spec.description.split()),
+            takes=spec.takes,
             seed=spec.seed,
             repetitions=spec.repetitions,
             nodes=nodes,
@@ -122,7 +122,7 @@ class _Loader:
                 get=_qps(spec.reads.get),
                 watchers=spec.reads.watchers,
             ),
-            api_server=profile.ApiServerModel(model.latency.value, model.lost_replies),
+            api_latency=spec.api_server.latency.value,
             retention=spec.retention.changes if spec.retention is not None else None,
             measuring=profile.Measuring(
                 profile.LatencyStart(spec.measure.from_),

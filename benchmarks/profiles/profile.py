@@ -224,18 +224,6 @@ class Reads:
     watchers: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ApiServerModel:
-    """How an API server is modelled where there is none: in virtual time.
-
-    Attributes:
-        lost_replies: Share of requests that are carried out while the reply is lost.
-    """
-
-    latency: LatencyRange
-    lost_replies: Fraction
-
-
 class LatencyStart(StrEnum):
     """Where latencies begin."""
 
@@ -265,7 +253,9 @@ class Profile:
     Attributes:
         description: One or a few sentences for people.
         seed: From which every schedule is made.
+        takes: How long its own combinations take about; None where the file does not say.
         repetitions: Of every combination; they are interleaved.
+        api_latency: Of a modelled API server, in virtual time.
         retention: Changes of history that are kept while it runs; None: all.
         matrix: The whole of what can be combined.
         listed: Combinations that the profile lists itself, as matrices; empty: its whole matrix.
@@ -275,6 +265,7 @@ class Profile:
     name: str
     labels: Mapping[str, str]
     description: str
+    takes: Duration | None
     seed: int
     repetitions: int
     nodes: Nodes
@@ -282,7 +273,7 @@ class Profile:
     templates: Mapping[str, PodTemplate]
     phases: tuple[Phase, ...]
     reads: Reads
-    api_server: ApiServerModel
+    api_latency: LatencyRange
     retention: int | None
     measuring: Measuring
     matrix: Matrix
@@ -308,6 +299,11 @@ class Profile:
         if whole_matrix or self.combinations_max is None:
             return tuple(every)
         return nearest_first(tuple(every), self.combinations_max)
+
+    @property
+    def about(self) -> str:
+        """The first sentence of the description, without its end."""
+        return self.description.partition(". ")[0].removesuffix(".")
 
     @property
     def names_postgresql(self) -> bool:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from typing_extensions import override
 
 from benchmarks.profiles import loads
-from benchmarks.profiles.schema.numbers import PodCount, Rate, SomeShare
+from benchmarks.profiles.schema.numbers import PodCount, Rate, Share
 from scenarios.schema.fields import GoDuration, Model
 from simulator.core.instants import Duration
 
@@ -107,7 +107,7 @@ class Burst(LoadShape):
 class Saturated(Model):
     """When a step of a ramp was too much; one of these is enough."""
 
-    achieved_below: SomeShare = Fraction(95, 100)
+    achieved_below: Share = Fraction(95, 100)
     """Less than this share of its pods was served within the step."""
     p99_above: GoDuration | None = None
     """The 99th percentile of the latency of admission is longer; left out: it does not matter."""
@@ -145,7 +145,7 @@ class RampLoad(LoadShape):
 class SaturationLoad(LoadShape):
     """Poisson arrivals at a share of the rate that a ramp in an earlier phase has found."""
 
-    share: SomeShare
+    share: Share
     """Share of the saturation rate."""
 
     @property

@@ -8,9 +8,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from benchmarks.profiles import combinations
-from benchmarks.profiles.combinations import KEEPERS, ClientLimits, Target
+from benchmarks.profiles.combinations import KEEPERS, Target
 from benchmarks.profiles.schema.nodes import EXISTING_MAX, NODES_MAX
-from benchmarks.profiles.schema.numbers import Rate
 from benchmarks.results.rows import Store, TimeSource
 from scenarios.schema.fields import (
     GoDuration,
@@ -22,6 +21,7 @@ from scenarios.schema.fields import (
 )
 from scenarios.schema.variants import OPTIONS, Persistence, parse_persistence
 from simulator.core.instants import MINUTE
+from simulator.engine.spec import ClientLimit
 from simulator.ports import Durability
 from store.committer import COMMIT_BATCH
 
@@ -54,7 +54,7 @@ ClockName = Literal["real", "virtual"]
 class KubeApi(Model):
     """Limits of a kubelet's API client: a token bucket that starts full (S12.1)."""
 
-    qps: Rate
+    qps: Annotated[int, Field(ge=1, le=BURST_MAX)]
     """Tokens per second."""
     burst: Annotated[int, Field(ge=1, le=BURST_MAX)]
     """Tokens at most."""
@@ -123,7 +123,7 @@ class Knobs(Model):
         made = {
             "store": tuple(Store(name) for name in self.store),
             "durability": tuple(Durability(name) for name in self.durability),
-            "kube_api": tuple(ClientLimits(one.qps, one.burst) for one in self.kube_api),
+            "kube_api": tuple(ClientLimit(one.qps, one.burst) for one in self.kube_api),
             "target": tuple(Target(name) for name in self.target),
             "clock": tuple(TimeSource(name) for name in self.clock),
         }

@@ -31,18 +31,10 @@ def _rate(value: object) -> float:
 
 def _share(value: object) -> Fraction:
     match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
-    if match is None or Fraction(match[1]) > _WHOLE:
-        reason = f"wants a share such as 90%, from 0% to 100%, found {found(value)}"
+    if match is None or not 0 < Fraction(match[1]) <= _WHOLE:
+        reason = f"wants a share above 0% and up to 100%, such as 90%, found {found(value)}"
         raise ValueError(reason)
     return Fraction(match[1]) / _WHOLE
-
-
-def _some_share(value: object) -> Fraction:
-    share = _share(value)
-    if not share:
-        reason = f"wants a share above 0%, found {found(value)}"
-        raise ValueError(reason)
-    return share
 
 
 def _percentile(value: object) -> float:
@@ -56,10 +48,7 @@ Rate = Annotated[float, BeforeValidator(_rate), Wording("number")]
 """A number above 0, most often of a second."""
 
 Share = Annotated[Fraction, BeforeValidator(_share), Wording("share such as 90%")]
-"""A share from 0% to 100%."""
-
-SomeShare = Annotated[Fraction, BeforeValidator(_some_share), Wording("share such as 90%")]
-"""A share above 0%."""
+"""A share above 0%, up to 100%."""
 
 Percentile = Annotated[float, BeforeValidator(_percentile), Wording("percentile")]
 """E.g. 99 or 99.9."""

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from benchmarks.profiles import profile
 from benchmarks.profiles.schema.loads import OneOf
-from benchmarks.profiles.schema.numbers import Percentile, PodCount, Rate, SomeShare
+from benchmarks.profiles.schema.numbers import Percentile, PodCount, Rate, Share
 from benchmarks.results.rows import Measure
 from scenarios.schema.fields import GoDuration, Items, Model, Name, one_or_list
 from simulator.core.instants import MINUTE, SECOND, Duration
@@ -29,7 +29,7 @@ def _weights(value: object) -> object:
 class Until(OneOf):
     """What ends a phase before its time is over; one key chooses."""
 
-    utilization: SomeShare | None = None
+    utilization: Share | None = None
     """So many of the devices are held by pods of the phases."""
     pods: PodCount | None = None
     """So many pods were offered in this phase."""
@@ -50,7 +50,7 @@ class Until(OneOf):
 class RestartKubelet(Model):
     """Kubelets restart while their containers go on."""
 
-    nodes: SomeShare = _ALL
+    nodes: Share = _ALL
     """Share of the nodes, at least one of them."""
     spread: GoDuration = Duration(0)
     """They restart at random instants within this time from the start of the phase."""
@@ -64,7 +64,7 @@ class RestartKubelet(Model):
 class RebootNodes(Model):
     """Nodes reboot; all their pods are admitted again, in a batch on each node."""
 
-    nodes: SomeShare = _ALL
+    nodes: Share = _ALL
     """Share of the nodes, at least one of them."""
     spread: GoDuration = Duration(0)
     """They go down at random instants within this time from the start of the phase."""
@@ -80,7 +80,7 @@ class RebootNodes(Model):
 class Chaos(Model):
     """Nodes fail one after the other and come back, during the whole phase."""
 
-    fail: SomeShare
+    fail: Share
     """Share of the nodes that fail in each period, at least one of them."""
     every: Annotated[GoDuration, Field(ge=1)] = Duration(MINUTE)
     """The period."""

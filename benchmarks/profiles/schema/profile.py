@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
@@ -12,11 +11,11 @@ from benchmarks.profiles.profile import LatencyStart
 from benchmarks.profiles.schema.loads import Load
 from benchmarks.profiles.schema.matrix import Knobs
 from benchmarks.profiles.schema.nodes import Nodes, Plugin, PodTemplate
-from benchmarks.profiles.schema.numbers import Latency, Percentile, Rate, Share
+from benchmarks.profiles.schema.numbers import Latency, Percentile, Rate
 from benchmarks.profiles.schema.phases import MeasureName, Phase
-from scenarios.schema.fields import ApiVersion, Items, Model, Name, one_or_list
+from scenarios.schema.fields import ApiVersion, GoDuration, Items, Model, Name, one_or_list
 from scenarios.schema.scenario import SEED_MAX
-from simulator.core.instants import MILLISECOND, Duration
+from simulator.engine.latencies import API_REQUEST
 
 REPETITIONS_MAX = 100
 """Most repetitions."""
@@ -58,10 +57,8 @@ class Reads(Model):
 class ApiServer(Model):
     """The API server as it is modelled where there is none: in virtual time."""
 
-    latency: Latency = Latency.always(Duration(10 * MILLISECOND))
+    latency: Latency = Latency.always(API_REQUEST)
     """How long a request takes."""
-    lost_replies: Share = Fraction(0)
-    """Share of the requests that are carried out while the reply is lost."""
 
 
 class Retention(Model):
@@ -97,6 +94,8 @@ class Spec(Model):
 
     description: str = ""
     """One or a few sentences for people; the first one is what `rebind bench list` shows."""
+    takes: GoDuration | None = None
+    """How long a run takes about, where that was measured; left out: what the phases imply."""
     seed: Annotated[int, Field(ge=0, le=SEED_MAX)] = 0
     """Start of every random stream: the same seed makes the same pods at the same instants."""
     repetitions: Annotated[int, Field(ge=1, le=REPETITIONS_MAX)] = 1
