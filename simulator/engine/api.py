@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from simulator.core.instants import Instant
+from simulator.core.instants import Duration, Instant
 from simulator.core.pods import Pod, PodUid
 from simulator.core.records import NodeStatusReported, PodDeleted, PodPhaseChanged, Record
 from simulator.core.resources import ResourceName
@@ -69,6 +69,7 @@ class ApiPod:
         unschedulable: Whether the scheduler found no node for it.
         status_devices: What its status says of its devices (persistence `pod-status`).
         revision: Grows with each change of the object.
+        number: Its place in the order of creation.
         request: What it asks for, by resource.
     """
 
@@ -81,6 +82,7 @@ class ApiPod:
     unschedulable: bool = False
     status_devices: tuple[DeviceBinding, ...] = ()
     revision: int = 0
+    number: int = 0
     request: dict[ResourceName, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -123,6 +125,7 @@ class ApiServer:
         emit: Keeps a record.
         remembered_max: Of how many deleted pods it is still known what they were; None for all.
         forgotten: Told of each of which it is known no longer.
+        watch_delay: From a change to its arrival at a kubelet.
     """
 
     def __init__(
@@ -132,7 +135,9 @@ class ApiServer:
         *,
         remembered_max: int | None = None,
         forgotten: Callable[[ApiPod], None] = lambda _: None,
+        watch_delay: Duration = WATCH_DELAY,
     ) -> None:
+        self._watch_delay = watch_delay
         self._timeline = timeline
         self._remembered_max = remembered_max
         self._remembered: deque[ApiPod] = deque()
@@ -140,6 +145,8 @@ class ApiServer:
         self.emit = emit
         self.revision = 0
         self._pods: dict[PodUid, ApiPod] = {}
+        self._created = 0
+        self._bound: dict[NodeName, dict[PodUid, ApiPod]] = {}
         self._by_name: dict[str, ApiPod] = {}
         self._nodes: dict[NodeName, ApiNode] = {}
         self._pod_watchers: list[Callable[[ApiPod], None]] = []
@@ -160,7 +167,9 @@ class ApiServer:
 
     def pods(self, node: NodeName | None = None) -> list[ApiPod]:
         """Return the pods, all or those bound to `node`, in order of creation."""
-        return [pod for pod in self._pods.values() if node is None or pod.node == node]
+        if node is None:
+            return list(self._pods.values())
+        return sorted(self._bound.get(node, {}).values(), key=lambda pod: pod.number)
 
     def node(self, name: NodeName) -> ApiNode:
         """Return a Node object, which is made when it is first asked for."""
@@ -197,14 +206,19 @@ class ApiServer:
 
     def create(self, pod: ApiPod) -> None:
         """Store a new pod."""
+        self._created += 1
+        pod.number = self._created
         self._pods[pod.uid] = pod
         self._by_name[pod.pod.name] = pod
+        if pod.node is not None:
+            self._bound.setdefault(pod.node, {})[pod.uid] = pod
         self._record_phase(pod)
         self._changed(pod)
 
     def bind(self, pod: ApiPod, node: NodeName) -> None:
         """Bind a pod to a node."""
         pod.node = node
+        self._bound.setdefault(node, {})[pod.uid] = pod
         pod.unschedulable = False
         self._changed(pod)
 
@@ -234,6 +248,8 @@ class ApiServer:
         """Delete a pod for good."""
         pod = self._pods.pop(uid, None)
         if pod is not None:
+            if pod.node is not None:
+                self._bound[pod.node].pop(uid, None)
             pod.deleted = True
             self.emit(pod.node or NO_NODE, PodDeleted(uid, pod.pod.name))
             self._changed(pod)
@@ -323,7 +339,7 @@ class ApiServer:
             watcher(pod)
         node = pod.node
         if node is not None:
-            self._timeline.call_after(WATCH_DELAY, lambda: self._deliver(node, pod))
+            self._timeline.call_after(self._watch_delay, lambda: self._deliver(node, pod))
 
     def _deliver(self, node: NodeName, pod: ApiPod) -> None:
         """Tell a node's kubelet; of a static pod it learns from a file of its own (S5.3)."""

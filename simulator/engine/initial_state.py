@@ -6,24 +6,27 @@ the database holds what the checkpoint says when that is where state is kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import TypeAlias
 
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.checkpoint.bindings import read_bindings
 from simulator.core.checkpoint.recognition import inspect
 from simulator.core.checkpoint.values import Checkpoint
 from simulator.core.devices import device_ids
-from simulator.core.pods import Container, ContainerKind, Pod
+from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
 from simulator.core.transitions import (
     CheckpointImported,
-    DeviceBinding,
     OnConflict,
     PodIdentity,
 )
 from simulator.engine.api import PENDING, SUCCEEDED, TERMINAL_PHASES, ApiPod, ApiServer, PodStatus
 from simulator.engine.node import Node
+from simulator.engine.runtime import GivenDevices
 from simulator.engine.spec import ContainerStart, ContainerState, PodSpec, PodStart
 from simulator.errors import CheckpointError, ScenarioError
+
+DevicesByContainer: TypeAlias = Mapping[tuple[PodUid, ContainerName], GivenDevices]
 
 
 def place_initial_pods(node: Node, api: ApiServer) -> None:
@@ -38,12 +41,12 @@ def place_initial_pods(node: Node, api: ApiServer) -> None:
         _import(node, content)
     if content is not None and regime.writes_file:
         node.storage.disk.put(CHECKPOINT_FILE_NAME, content)
-    bindings = node.authority.state(node.behavior).bindings
+    devices = _devices_by_container(node)
     for pod in node.spec.pods:
         start = _start(node, pod)
         if not start.gone:
             api.create(_api_pod(node, pod, start))
-            _place_containers(node, pod, start, bindings)
+            _place_containers(node, pod, start, devices)
 
 
 def pods_only_recorded(node: Node) -> dict[str, ApiPod]:
@@ -104,18 +107,23 @@ def _import(node: Node, content: bytes) -> None:
         )
 
 
-def _place_containers(
-    node: Node, pod: Pod, start: PodStart, bindings: Sequence[DeviceBinding]
-) -> None:
+def _devices_by_container(node: Node) -> DevicesByContainer:
+    """Return what the node's records give to each container, sorted by resource."""
+    found: dict[tuple[PodUid, ContainerName], GivenDevices] = {}
+    bindings = node.authority.state(node.behavior).bindings
+    for binding in sorted(bindings, key=lambda each: each.resource):
+        given = (binding.resource, tuple(device_ids(binding.devices)))
+        key = binding.pod, binding.container
+        found[key] = (*found.get(key, ()), given)
+    return found
+
+
+def _place_containers(node: Node, pod: Pod, start: PodStart, given: DevicesByContainer) -> None:
     """List the pod's containers as they stand; one that was restarted has exited once before."""
     if start.phase not in TERMINAL_PHASES:
         node.runtime.create_sandbox(pod.uid)
     for container in pod.all_containers():
-        devices = tuple(
-            (binding.resource, device_ids(binding.devices))
-            for binding in sorted(bindings, key=lambda each: each.resource)
-            if (binding.pod, binding.container) == (pod.uid, container.name)
-        )
+        devices = given.get((pod.uid, container.name), ())
         found = start.containers.get(container.name) or _implied(container, start.phase)
         if found.restarts:
             node.runtime.place(pod.uid, container.name, devices, succeeded=False)

@@ -7,6 +7,7 @@ cluster have a fixed order here, and a scenario chooses the other one by its own
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from simulator.core.instants import MILLISECOND, SECOND, Duration
@@ -75,3 +76,20 @@ SCHEDULING: Final = Duration(10 * MILLISECOND)
 
 NODE_MONITOR_GRACE: Final = Duration(40 * SECOND)
 """Without a heartbeat for so long a node is not ready and gets no pods (S12.6)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """The delays above that stand for others than the kubelet and its device manager.
+
+    A benchmark on the real clock leaves them out, so that it measures how state is kept.
+    """
+
+    watch: Duration = WATCH_DELAY
+    container_start: Duration = CONTAINER_START
+    termination_sync: Duration = TERMINATION_SYNC
+
+
+USUAL_DELAYS: Final = Delays()
+NO_DELAYS: Final = Delays(Duration(0), Duration(0), Duration(0))
+"""All of them left out."""

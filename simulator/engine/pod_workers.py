@@ -19,11 +19,9 @@ from simulator.core.refusals import Admission
 from simulator.engine.api import FAILED, RUNNING, SUCCEEDED
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.latencies import (
-    CONTAINER_START,
     GATE_BACK_OFF,
     ORPHAN_GRACE,
     SYNC_BACK_OFF,
-    TERMINATION_SYNC,
 )
 from simulator.engine.local_pods import LocalPod, Stage
 from simulator.engine.refused_pods import fail_refused
@@ -47,6 +45,7 @@ class PodWorkers:
         self._pods = parts.pods
         self._statuses = parts.statuses
         self._loop = parts.loop
+        self._delays = parts.host.run.delays
         self._parts = parts
         self._failed = failed
 
@@ -95,7 +94,7 @@ class PodWorkers:
                 grace, partial(self._host.runtime.kill, process, "stopped")
             )
         if done is not None:
-            self._driver.process.after(grace if running else TERMINATION_SYNC, done)
+            self._driver.process.after(grace if running else self._delays.termination_sync, done)
 
     def orphaned(self, uid: PodUid, *, gone: bool) -> None:
         """Kill the containers of a pod that no worker knows (S5.10, S6.5).
@@ -195,7 +194,7 @@ class PodWorkers:
             self._wait(local, container.name, result.error)
         else:
             self._driver.process.after(
-                CONTAINER_START, lambda: self._started(local, container, result)
+                self._delays.container_start, lambda: self._started(local, container, result)
             )
 
     def _wait(self, local: LocalPod, container: ContainerName, error: str) -> None:

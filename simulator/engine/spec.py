@@ -17,7 +17,7 @@ from simulator.core.pods import ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.switches import behavior_for
 from simulator.core.transitions import NodeName
-from simulator.engine.latencies import API_REQUEST
+from simulator.engine.latencies import API_REQUEST, USUAL_DELAYS, Delays
 
 
 class Controller(Enum):
@@ -203,6 +203,7 @@ class SimulationSpec:
             as long as they take, as every kubelet does (S1.24, S1.25).
         migrates: Whether nodes are migrated, so that all have a database.
         api: The API server and the kubelets' clients of it.
+        delays: What API server and container runtime take.
     """
 
     nodes: tuple[NodeSpec, ...]
@@ -221,3 +222,4 @@ class SimulationSpec:
     plugin_call_timeout: Duration | None = None
     migrates: bool = False
     api: ApiSpec = field(default_factory=ApiSpec)
+    delays: Delays = USUAL_DELAYS

@@ -115,6 +115,7 @@ class World:
             self._emit,
             remembered_max=watching.deleted_pods_max,
             forgotten=self._forget,
+            watch_delay=spec.delays.watch,
         )
         cluster = Cluster(
             run=spec,
@@ -150,8 +151,7 @@ class World:
             warm: Whether their kubelets are taken to have run before.
         """
         for node in self.nodes.values():
-            place_initial_pods(node, self.api)
-            self._only_recorded |= pods_only_recorded(node)
+            self._place(node)
             node.start_kubelet(warm=warm)
 
     # Time
@@ -231,6 +231,11 @@ class World:
         return observe_holdings(self.nodes[node])
 
     # Inside
+
+    def _place(self, node: Node) -> None:
+        """Give a node the state and the pods from which it starts."""
+        place_initial_pods(node, self.api)
+        self._only_recorded |= pods_only_recorded(node)
 
     def _emit(self, node: NodeName, record: Record) -> None:
         stamped = Stamped(self.timeline.now(), node, record)

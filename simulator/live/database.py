@@ -51,6 +51,7 @@ class LiveDatabase:
         self._tasks = Tasks()
         self._answers: deque[Callable[[], None]] = deque()
         self._is_entering = False
+        self._is_applying = False
         self._loop = asyncio.get_running_loop()
         self._committer = Committer(
             store, commit_batch=commit_batch, committed=committed, deliver=self._deliver
@@ -72,8 +73,12 @@ class LiveDatabase:
         return self._commits
 
     def apply(self, transitions: tuple[Transition, ...]) -> list[Outcome]:
-        """Apply transitions before the nodes begin."""
-        return self._committer.commit(transitions).result()
+        """Apply transitions before the nodes begin; the loop waits for it."""
+        self._is_applying = True
+        try:
+            return self._committer.commit(transitions).result()
+        finally:
+            self._is_applying = False
 
     def load(
         self, node: NodeName, process: Process, reply: StoreAnswer, *, with_file: bool = False
@@ -127,7 +132,14 @@ class LiveDatabase:
         await asyncio.to_thread(self._committer.close)
 
     def _deliver(self, answers: list[Callable[[], None]]) -> None:
-        """Take the answers of one commit over from the committer's thread."""
+        """Take the answers of one commit over from the committer's thread.
+
+        While the loop itself waits for them, they are given at once.
+        """
+        if self._is_applying:
+            for answer in answers:
+                answer()
+            return
         with suppress(RuntimeError):  # The loop is closed: nobody waits for them any more.
             self._loop.call_soon_threadsafe(self._enter, answers)
 

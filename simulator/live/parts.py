@@ -39,6 +39,7 @@ class LiveParts:
         store: The open database; None unless the persistence keeps its state there.
 
     Attributes:
+        timeline: As given.
         nodes: The nodes by name, once they are made.
         revisions: By node, a number that grows whenever something changes; the world's.
         taps: Who listens on a node's wire.
@@ -61,7 +62,7 @@ class LiveParts:
         )
         self.models: dict[str, DevicePlugin] = {}
         self._run = run
-        self._timeline = timeline
+        self.timeline = timeline
         self._settings = settings
         self._database: LiveDatabase | None = None
         if store is not None and keeps_database(run):
@@ -76,13 +77,20 @@ class LiveParts:
 
     def transport(self, api: ApiServer) -> ApiTransport:
         """Return how kubelets reach the world's own objects."""
-        return ModelledApi(self._run, self._timeline, api)
+        return ModelledApi(self._run, self.timeline, api)
 
     def storage(self, node: NodeSpec, emit: Callable[[Record], None]) -> LiveStorage:
         """Return the storage of a node."""
         dir_fsync = dict(self._run.persistence_options).get("dirFsync", False)
         folder = self._settings.folder(node.name).path
-        storage = LiveStorage(self._timeline, folder, self._database, emit, dir_fsync=dir_fsync)
+        storage = LiveStorage(
+            self.timeline,
+            folder,
+            self._database,
+            emit,
+            dir_fsync=dir_fsync,
+            sync=self._settings.sync,
+        )
         self._storages.append(storage)
         return storage
 
@@ -102,7 +110,7 @@ class LiveParts:
         plugin = LivePlugin(
             spec,
             self._settings.folder(spec.node).device_plugins,
-            self._timeline,
+            self.timeline,
             lambda: self._sockets[spec.node].present,
             self.models.get(spec.name),
         )
@@ -139,10 +147,10 @@ class LiveParts:
         def refused(endpoint: str) -> None:
             for plugin in at(endpoint):
                 plugin.refused()
-            self._timeline.enter(lambda: None)
+            self.timeline.enter(lambda: None)
 
         return Surroundings(
-            timeline=self._timeline,
+            timeline=self.timeline,
             settings=self._settings,
             node=self.nodes[node],
             revision=lambda: self.revisions[node],

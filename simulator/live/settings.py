@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,6 +64,7 @@ class LiveSettings:
         receive_bytes_max: Largest message taken from a plugin (S1.21).
         plugins_max: Most registered plugins of a node.
         pre_start_timeout: How long PreStartContainer may take, by the real clock (S1.26).
+        sync: What fsyncs an open file; a benchmark counts with it.
     """
 
     root: Path
@@ -76,6 +79,7 @@ class LiveSettings:
     receive_bytes_max: int = RECEIVE_BYTES_MAX
     plugins_max: int = 1024
     pre_start_timeout: Duration = PRE_START_TIMEOUT
+    sync: Callable[[int], None] = os.fsync
 
     def folder(self, node: str) -> NodeFolder:
         """Return a node's folder."""

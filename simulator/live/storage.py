@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from collections import deque
 from collections.abc import Callable
@@ -32,9 +33,9 @@ DIRECTORY_MODE: Final = 0o750
 class PluginDirectory:
     """A node's plugin directory on the disk (`simulator.engine.ports.Directory`)."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, sync: Callable[[int], None] = os.fsync) -> None:
         self.path = path
-        self.files = FileStore(path)
+        self.files = FileStore(path, sync=sync)
 
     def names(self) -> list[str]:
         """Return the names of the files, sorted; sockets are left out."""
@@ -123,13 +124,14 @@ class LiveStorage:
         database: That of the server, if the persistence keeps its state there.
         emit: Takes records of the node.
         dir_fsync: Whether the directory is fsynced after every write of the checkpoint.
+        sync: What fsyncs an open file.
 
     Attributes:
         full: Whether writes fail as on a full disk, because a fault says so.
         added: Time that is added to every write, because a fault says so.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a driver supplies, most of it by position
         self,
         timeline: LiveTimeline,
         folder: Path,
@@ -137,8 +139,9 @@ class LiveStorage:
         emit: Callable[[Record], None],
         *,
         dir_fsync: bool,
+        sync: Callable[[int], None] = os.fsync,
     ) -> None:
-        self.disk = PluginDirectory(folder / PLUGIN_DIRECTORY)
+        self.disk = PluginDirectory(folder / PLUGIN_DIRECTORY, sync=sync)
         self.database = database
         self.timeline = timeline
         self.tasks = Tasks()

@@ -55,7 +55,7 @@ class LiveWorld(World):
         watching: Watching = UNWATCHED,
         faults: Iterable[Fault] = (),
         *,
-        around: Callable[[Adapters], Adapters] = lambda parts: parts,
+        around: Callable[[LiveParts], Adapters] = lambda parts: parts,
     ) -> None:
         loop = asyncio.get_running_loop()
         timeline = LiveTimeline(
@@ -93,6 +93,18 @@ class LiveWorld(World):
     def begin(self, *, warm: bool = False) -> None:
         """Let the nodes begin; a kubelet that finds its state goes on as after a restart."""
         self.enter(lambda: self.start(warm=warm))
+
+    @override
+    def start(self, *, warm: bool) -> None:
+        """Let the nodes begin, with their pods.
+
+        All states are in place before the first kubelet runs: the loop waits for the database then,
+        and nobody else may be waiting for it.
+        """
+        for node in self.nodes.values():
+            self._place(node)
+        for node in self.nodes.values():
+            node.start_kubelet(warm=warm)
 
     @override
     def perform(self, action: Action, name: str) -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.core.calls import AllocateCall, AllocateReply
+from simulator.core.calls import AllocateCall, AllocateReply, PluginCall
 from simulator.core.devices import UNHEALTHY, DeviceId
-from simulator.core.instants import SECOND
+from simulator.core.instants import SECOND, Duration, Instant
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.records import (
     ContainerChanged,
@@ -34,6 +34,8 @@ from simulator.engine.actions import (
 )
 from simulator.engine.plugin_answers import allocate_answer
 from simulator.engine.spec import PluginLatency
+from simulator.engine.timeline import Timeline
+from simulator.engine.virtual.plugin import Plugin
 from tests.engine.runs import (
     GPU,
     NODE,
@@ -464,3 +466,24 @@ def test_a_stream_that_ends_before_its_first_list_leaves_a_resource_of_nothing()
     assert (node.status_capacity, node.status_allocatable) == COUNTS_0_0
     assert len(run.records(PluginRegistered)) == 1
     assert not run.simulation.plugin("gpu").registered
+
+
+def test_a_plugin_takes_as_long_as_somebody_else_says() -> None:
+    """Beside its spec, a driver may give each call a latency of its own."""
+    taken: list[PluginCall] = []
+
+    def latency(call: PluginCall) -> Duration:
+        taken.append(call)
+        return seconds(3)
+
+    answers: list[Instant] = []
+    timeline = Timeline()
+    plugin = Plugin(a_plugin(), timeline, lambda: None, latency)
+    plugin.start()
+    call = AllocateCall(GPU, (DeviceId("g0"),), PodUid("u"), ContainerName("app"))
+    plugin.call(call, lambda _: answers.append(timeline.now()))
+    while timeline.next_at() is not None:
+        timeline.step()
+
+    assert taken == [call]
+    assert answers == [Instant(seconds(3))]

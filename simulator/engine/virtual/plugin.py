@@ -7,6 +7,7 @@ socket (S1.10). What it answers depends on the call alone, so that a run repeats
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from simulator.core.calls import (
@@ -33,6 +34,12 @@ CONNECTION_LOST: Final = "rpc error: code = Unavailable desc = error reading fro
 class Plugin:
     """One plugin of one node (`simulator.engine.ports.InstalledPlugin`, `.PluginPeer`).
 
+    Args:
+        spec: Its name, node and resource, and how it behaves.
+        timeline: Its time, which may be the real one.
+        socket: Returns what it can reach of the kubelet that runs.
+        latency: Returns how long the answer to a call takes; None for what the spec says.
+
     Attributes:
         devices: The list that it reports.
         stream: Its connection to the kubelet, if it has one.
@@ -42,7 +49,11 @@ class Plugin:
     """
 
     def __init__(
-        self, spec: PluginSpec, timeline: Timeline, socket: Callable[[], KubeletSocket | None]
+        self,
+        spec: PluginSpec,
+        timeline: Timeline,
+        socket: Callable[[], KubeletSocket | None],
+        latency: Callable[[PluginCall], Duration] | None = None,
     ) -> None:
         self.spec = spec
         self.devices: tuple[Device, ...] = spec.devices
@@ -52,6 +63,7 @@ class Plugin:
         self.failed = False
         self._timeline = timeline
         self._socket = socket
+        self._latency = partial(latency_of, spec) if latency is None else latency
         self._process: Process | None = None
         self._hanging = False
         self._hangs = 0
@@ -197,7 +209,7 @@ class Plugin:
         if self._hanging:
             self._unanswered[number] = lambda: self._answer(number, call)
         else:
-            self._process.after(latency_of(self.spec, call), lambda: self._answer(number, call))
+            self._process.after(self._latency(call), lambda: self._answer(number, call))
 
     def lose_calls(self, error: str) -> None:
         """Fail the calls under way."""

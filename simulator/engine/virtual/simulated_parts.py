@@ -30,6 +30,9 @@ class SimulatedParts:
         timeline: Its time.
         store_factory: Called for each node when the persistence keeps a database.
         ideal: Whether nothing ever befalls a database.
+
+    Attributes:
+        timeline: As given.
     """
 
     def __init__(
@@ -41,7 +44,7 @@ class SimulatedParts:
         ideal: bool,
     ) -> None:
         self._run = run
-        self._timeline = timeline
+        self.timeline = timeline
         self._store_factory = store_factory
         self._ideal = ideal
         self._databases: dict[int, Database] = {}
@@ -50,12 +53,12 @@ class SimulatedParts:
 
     def transport(self, api: ApiServer) -> ModelledApi:
         """Return how kubelets reach the world's own objects."""
-        return ModelledApi(self._run, self._timeline, api)
+        return ModelledApi(self._run, self.timeline, api)
 
     def storage(self, node: NodeSpec, emit: Callable[[Record], None]) -> NodeStorage:
         """Return the storage of a node."""
         database = self._database(node.name)
-        storage = NodeStorage(self._timeline, emit, database, self._run)
+        storage = NodeStorage(self.timeline, emit, database, self._run)
         self._storages[node.name] = storage
         return storage
 
@@ -66,7 +69,7 @@ class SimulatedParts:
 
     def plugin(self, spec: PluginSpec, socket: Callable[[], KubeletSocket | None]) -> Plugin:
         """Install a plugin; it does not run yet."""
-        plugin = Plugin(spec, self._timeline, socket)
+        plugin = Plugin(spec, self.timeline, socket)
         self._plugins.setdefault(spec.node, {})[spec.name] = plugin
         return plugin
 
@@ -84,7 +87,7 @@ class SimulatedParts:
         database = self._databases.get(id(store))
         if database is None:
             database = self._databases[id(store)] = Database(
-                self._timeline,
+                self.timeline,
                 store,
                 lambda: self._store_factory(node),
                 self._run.durability,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from simulator.core.instants import Instant
 from simulator.engine.cluster import Keeping
 from simulator.engine.faults import Effect, EffectLog, Fault
+from simulator.engine.ports import Adapters
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.timeline import Priority, Timeline
 from simulator.engine.virtual.simulated_parts import SimulatedParts, StoreFactory
@@ -26,12 +27,13 @@ class Simulation(World):
         faults: What goes wrong at which effect.
         watching: What is kept beside the records.
         keeping: How state is kept, where that is not simply as the spec says.
+        around: Puts something around the parts of the nodes, such as other plugins.
 
     Raises:
         ConfigError: The spec names something twice, or something that is not there.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a cluster starts from, and what is put around it
         self,
         spec: SimulationSpec,
         *,
@@ -39,6 +41,7 @@ class Simulation(World):
         faults: Iterable[Fault] = (),
         watching: Watching = Watching(),
         keeping: Keeping = Keeping(),
+        around: Callable[[SimulatedParts], Adapters] = lambda parts: parts,
     ) -> None:
         timeline = Timeline()
         self._effects = EffectLog(faults, keep=watching.effects)
@@ -46,7 +49,7 @@ class Simulation(World):
         super().__init__(
             spec,
             timeline=timeline,
-            adapters=self._parts,
+            adapters=around(self._parts),
             effects=self._effects,
             watching=watching,
             strategy=keeping.strategy,
