@@ -41,8 +41,15 @@ def read_settings(settings: Iterable[str]) -> dict[str, str]:
     return values
 
 
-def check_settings(settings: Mapping[str, str], known: Iterable[Iterable[str]]) -> None:
-    """Check that every setting is a parameter of some scenario.
+def check_settings(
+    settings: Mapping[str, str], known: Iterable[Iterable[str]], noun: str = "scenario"
+) -> None:
+    """Check that every setting is a parameter of some file.
+
+    Args:
+        settings: The settings.
+        known: Parameters of each.
+        noun: What the files hold.
 
     Raises:
         ScenarioError: One is not.
@@ -50,7 +57,7 @@ def check_settings(settings: Mapping[str, str], known: Iterable[Iterable[str]]) 
     parameters = sorted({name for names in known for name in names})
     for name in settings:
         if name not in parameters:
-            there = nearest(name, parameters) if parameters else "; the scenario has none"
+            there = nearest(name, parameters) if parameters else f"; the {noun} has none"
             reason = f"--set {name}: no such parameter{there}"
             raise ScenarioError(reason)
 

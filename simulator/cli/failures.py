@@ -24,6 +24,7 @@ from simulator.errors import (
     ObjectConflictError,
     ObjectNotFoundError,
     PluginError,
+    ProfileError,
     RebindError,
     RegistrationError,
     ServerError,
@@ -94,7 +95,8 @@ def error_line(error: BaseException) -> str:
 def _more(error: Exception) -> str:
     if not isinstance(error, InputError) or not error.others:
         return ""
-    return f"; {len(error.others)} more: rebind scenario validate {printable(error.path)}"
+    command = "bench list" if isinstance(error, ProfileError) else "scenario validate"
+    return f"; {len(error.others)} more: rebind {command} {printable(error.path)}"
 
 
 def _message(error: BaseException) -> str:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from benchmarks.churn import ChurnLoad, ChurnResult, churn
 from benchmarks.nodes import MeasuredNode
+from benchmarks.profiles.presets import find_profile, preset_names
 from benchmarks.writers import Writers
+from simulator.cli.commands.bench.profiles import rounded
+from simulator.core.instants import SECOND, Duration
 from tests.cli.running import rebind
 
 SHORT = ("bench", "run", "quick", "--nodes", "3", "--seconds", "0.05")
@@ -17,11 +21,69 @@ SHORT = ("bench", "run", "quick", "--nodes", "3", "--seconds", "0.05")
 
 def test_the_presets_are_listed_with_their_length() -> None:
     finished = rebind("bench", "list", "-o", "json")
-    (quick,) = json.loads(finished.stdout)["items"]
+    items = {item["name"]: item for item in json.loads(finished.stdout)["items"]}
 
-    assert quick["name"] == "quick"
-    assert quick["runs"] == 8
-    assert quick["seconds"] <= 60
+    assert finished.code == 0
+    assert items.keys() == set(preset_names())
+    assert items["quick"]["runs"] == 8
+    assert items["quick"]["seconds"] <= 60
+    assert items["quick"]["parameters"] == ["DURATION", "NODES", "RATE"]
+    assert items["gpu-fill-then-churn"]["runsWithPostgreSQL"] == 12
+
+
+def test_a_list_tells_what_a_preset_is_about() -> None:
+    rows = rebind("bench", "list", "chaos", "soak-80", "--no-headers").stdout.splitlines()
+
+    assert [row.split()[:2] for row in rows] == [["chaos", "4"], ["soak-80", "1"]]
+    assert "   A ramp finds the saturation rate; then 10 minutes at 80 % of it, " in rows[1]
+
+
+def test_the_whole_matrix_is_counted_when_asked_for() -> None:
+    finished = rebind("bench", "list", "api-comparison", "--matrix", "-o", "json")
+    [item] = json.loads(finished.stdout)["items"]
+
+    assert item["runs"] == len(item["combinations"]) == 60
+    assert item["combinations"][0] == "checkpoint, fsync +0s, 110 existing"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0.2, "1s"), (55, "55s"), (61, "1m10s"), (120, "2m"), (601, "11m"), (7_830, "2h11m")],
+)
+def test_a_length_is_told_as_people_say_it(seconds: float, expected: str) -> None:
+    assert rounded(Duration(round(seconds * SECOND))) == expected
+
+
+def test_a_preset_is_shown_as_the_file_that_it_is(tmp_path: Path) -> None:
+    shown = rebind("bench", "show", "quick")
+    own = tmp_path / "own.yaml"
+    own.write_text(shown.stdout.replace("name: quick", "name: own"))
+    listed = rebind("bench", "list", str(own), "--set", "NODES=7", "-o", "json")
+    [item] = json.loads(listed.stdout)["items"]
+
+    assert shown.stdout == find_profile("quick").read_text()
+    assert (item["name"], item["nodes"], item["runs"]) == ("own", 7, 8)
+
+
+def test_every_fault_of_a_file_is_told_with_its_place(tmp_path: Path) -> None:
+    text = find_profile("quick").read_text()
+    own = tmp_path / "own.yaml"
+    own.write_text(text.replace("seed: 1", "sed: 1").replace("drain: 1s", "drain: 1"))
+    finished = rebind("bench", "list", str(own))
+    first, second = finished.stderr.splitlines()[:2]
+
+    assert finished.code == 2
+    assert first.startswith(f'error: {own}:9:3: spec: unknown key "sed"; did you mean "seed"?')
+    assert "spec.phases[0].drain: wants a duration such as 250ms or 1m30s, found " in second
+
+
+def test_a_setting_that_is_no_parameter_is_refused() -> None:
+    finished = rebind("bench", "list", "chaos", "--set", "NODE=1")
+
+    assert finished.code == 2
+    assert finished.stderr == (
+        'error: --set NODE: no such parameter; did you mean "NODES"? Allowed: DURATION, NODES\n'
+    )
 
 
 def test_a_run_prints_a_row_for_each_combination_with_its_durability() -> None:

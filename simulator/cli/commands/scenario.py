@@ -14,7 +14,7 @@ from scenarios.loading.matrix import Narrowing
 from scenarios.running.replay import SOURCE_ANNOTATION
 from scenarios.selectors import Selector
 from simulator.cli.examples import example
-from simulator.cli.failures import INVALID, error_line
+from simulator.cli.failures import INVALID
 from simulator.cli.output import (
     Column,
     JsonValue,
@@ -23,9 +23,8 @@ from simulator.cli.output import (
     emit,
     output_options,
 )
-from simulator.cli.scenario_options import selector_option, settings_option
+from simulator.cli.scenario_options import load_each, selector_option, settings_option
 from simulator.core.plurals import counted
-from simulator.errors import InputError
 from simulator.reports.text import printable
 
 
@@ -132,21 +131,11 @@ def validate(context: click.Context, names: tuple[str, ...], settings: tuple[str
     All faults that the schema finds in a file are told at once.
     """
     values = read_settings(settings)
-    parameters: list[frozenset[str]] = []
-    failed = False
-    for name in names:
-        try:
-            loaded = load_scenarios(find_file(name), values)
-        except InputError as error:
-            for each in (error, *error.others):
-                click.echo(error_line(each), err=True)
-            failed = True
-            continue
-        parameters += [one.parameters for one in loaded]
-        for one in loaded:
-            runs, rows = len(one.combinations(Narrowing())), len(one.scenario.spec.expect)
-            found = f"{one.name} is valid, {counted(runs, 'run')}, {counted(rows, 'expectation')}"
-            click.echo(printable(f"{name}: {found}"))
-    if failed:
+    found, is_valid = load_each(names, lambda name: load_scenarios(find_file(name), values))
+    for name, one in found:
+        runs, rows = len(one.combinations(Narrowing())), len(one.scenario.spec.expect)
+        size = f"{counted(runs, 'run')}, {counted(rows, 'expectation')}"
+        click.echo(printable(f"{name}: {one.name} is valid, {size}"))
+    if not is_valid:
         context.exit(INVALID)
-    check_settings(values, parameters)
+    check_settings(values, [one.parameters for _, one in found])

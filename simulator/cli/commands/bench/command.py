@@ -1,4 +1,4 @@
-"""`rebind bench`: list, run, report, compare."""
+"""`rebind bench`: list, show, run, report, compare."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import Final
 import click
 
 from benchmarks.presets import PRESETS
+from benchmarks.profiles.presets import find_profile
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.commands.bench.comparison import read_share, show_comparison, tell_worse
-from simulator.cli.commands.bench.presets import run_and_show, show_presets
+from simulator.cli.commands.bench.presets import run_and_show
+from simulator.cli.commands.bench.profiles import show_profiles
 from simulator.cli.commands.bench.reports import REPORT_FORMATS, TABLES, write_report
 from simulator.cli.commands.bench.result_files import load_result
 from simulator.cli.examples import example
-from simulator.cli.failures import CHECK_FAILED
+from simulator.cli.failures import CHECK_FAILED, INVALID
 from simulator.cli.html import require_html
 from simulator.cli.lists import Read
 from simulator.cli.output import OutputOptions, output_options
+from simulator.cli.scenario_options import settings_option
 
 _FILE: Final = FileName(path_type=Path)
 
@@ -27,11 +30,36 @@ def bench() -> None:
     """Measure what keeping bindings costs under churn, and compare runs."""
 
 
-@bench.command("list", epilog=example("rebind bench list"))
+@bench.command(
+    "list", epilog=example("rebind bench list", "rebind bench list api-comparison --matrix -o yaml")
+)
+@click.argument("names", nargs=-1, metavar="[PRESET|FILE...]")
+@settings_option
+@click.option("--matrix", is_flag=True, help="Count all that can be combined.")
 @output_options()
-def list_presets(output: OutputOptions) -> None:
-    """List what can be run, and how long it takes."""
-    show_presets(output)
+@click.pass_context
+def list_profiles(
+    context: click.Context,
+    output: OutputOptions,
+    *,
+    names: tuple[str, ...],
+    settings: tuple[str, ...],
+    matrix: bool,
+) -> None:
+    """List what can be run, how many runs that are, and how long they take.
+
+    Files with profiles of your own are checked, and every fault in them is told. `rebind explain
+    churnprofile` says what can stand in them.
+    """
+    if not show_profiles(names, settings, output, whole_matrix=matrix):
+        context.exit(INVALID)
+
+
+@bench.command(epilog=example("rebind bench show quick"))
+@click.argument("name", metavar="PRESET|FILE")
+def show(name: str) -> None:
+    """Print the file of a profile, to read it or to start a new one from it."""
+    click.echo(find_profile(name).read_text(encoding="utf-8"), nl=False)
 
 
 @bench.command("run", epilog=example("rebind bench run quick --nodes 20 --seconds 0.1"))

@@ -1,4 +1,4 @@
-"""The table of presets, and a run of one: a row for each of its combinations."""
+"""A run of a preset: a row for each of its combinations."""
 
 from __future__ import annotations
 
@@ -6,30 +6,12 @@ import sys
 
 import click
 
-from benchmarks.presets import PRESETS, Preset, RunRow, run
+from benchmarks.presets import PRESETS, RunRow, run
 from simulator.cli.failures import EnvironmentProblem
 from simulator.cli.output import Column, OutputOptions, Table, emit
 from simulator.core.instants import MILLISECOND, format_duration
 
 _NOT_KNOWN = "-"
-
-PRESET_TABLE: Table[Preset] = Table(
-    kind="Preset",
-    columns=(
-        Column("NAME", lambda preset: preset.name),
-        Column("RUNS", lambda preset: len(preset.combinations)),
-        Column("TAKES", lambda preset: f"about {preset.seconds}s"),
-        Column("ABOUT", lambda preset: preset.about),
-    ),
-    name=lambda preset: f"preset/{preset.name}",
-    document=lambda preset: {
-        "name": preset.name,
-        "runs": len(preset.combinations),
-        "seconds": preset.seconds,
-        "about": preset.about,
-    },
-    nothing="no presets",
-)
 
 
 def _achieved(row: RunRow) -> float:
@@ -85,11 +67,6 @@ RUN_TABLE: Table[RunRow] = Table(
     },
     nothing="nothing was measured",
 )
-
-
-def show_presets(output: OutputOptions) -> None:
-    """Write what can be run to stdout."""
-    emit(PRESET_TABLE, list(PRESETS.values()), output)
 
 
 def run_and_show(
