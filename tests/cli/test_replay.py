@@ -294,6 +294,7 @@ def test_without_a_key_the_kinds_are_listed() -> None:
     assert [line for line in finished.stdout.splitlines() if line[:2] == "  " != line[2:4]] == [
         "  scenario",
         "  trace",
+        "  churnprofile",
     ]
 
 
