@@ -10,6 +10,7 @@ from benchmarks.results.merging import Merged
 from benchmarks.results.naming import Naming
 from benchmarks.results.plotting import (
     Legend,
+    by_context,
     context,
     grouped,
     way,
@@ -59,10 +60,14 @@ def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Lege
 def _bar_groups(
     merged: Sequence[Merged], quantity: Quantity, styles: dict[Setting, int]
 ) -> tuple[BarGroup, ...]:
-    places = grouped(merged, lambda one: (one.phase, context(one.setting)))
-    naming = Naming(each for _, each in places)
+    places = [
+        (phase, each, here)
+        for phase, rows in grouped(merged, lambda one: one.phase).items()
+        for each, here in by_context(rows, lambda one: context(one.setting)).items()
+    ]
+    naming = Naming(each for _, each, _ in places)
     groups = []
-    for (phase, each), rows in list(places.items())[:_GROUPS_MAX]:
+    for phase, each, rows in places[:_GROUPS_MAX]:
         words = naming.name(each)
         bars = []
         for one in rows:
