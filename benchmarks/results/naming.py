@@ -39,13 +39,13 @@ class Knob:
 
 
 def batching(setting: Setting) -> str:
-    """Return how writes are gathered: `64`, `flush 1s`, `bulk 16`; `-` where they are not."""
+    """Return how writes are gathered: `64 flush 1s`, `bulk 16`; `-` where they are not."""
     parts = []
     if setting.commit_batch is not None:
         parts.append(str(setting.commit_batch))
     if setting.flush_period:
         parts.append(f"flush {format_duration(setting.flush_period)}")
-    if setting.bulk_bind is not None:
+    if (setting.bulk_bind or 1) > 1:
         parts.append(f"bulk {setting.bulk_bind}")
     return " ".join(parts) or NONE
 

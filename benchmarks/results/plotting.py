@@ -33,7 +33,7 @@ K = TypeVar("K")
 Drawn: TypeAlias = Iterator[tuple[LinePlot, str]]
 """Plots, each with its caption."""
 
-PLOTS_MAX: Final = 6
+PLOTS_MAX: Final = 4
 """Contexts that are drawn; the table has all of them."""
 _ANY: Final = Setting(persistence="", store=Store.FILE)
 

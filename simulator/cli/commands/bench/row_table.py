@@ -114,7 +114,7 @@ def _of_setting(value: Callable[[Setting], str | int]) -> Callable[[Merged], str
 
 def _figure(quantity: Quantity) -> Callable[[Merged], str | float]:
     def shown(one: Merged) -> str | float:
-        bound = ">=" if quantity in _BOUNDS and is_bound(one) else ""
+        bound = "≥" if quantity in _BOUNDS and is_bound(one) else ""
         return cell(one, quantity, bound=bound)
 
     return shown
