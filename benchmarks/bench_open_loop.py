@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from statistics import median
 
@@ -14,7 +15,9 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from benchmarks.bench_store import make_database, opened
 from benchmarks.figures import FigureTable
-from benchmarks.open_loop import poisson_arrivals
+from benchmarks.profiles.loads import PoissonLoad
+from benchmarks.profiles.schedule import open_instants
+from simulator.core.instants import SECOND
 from simulator.core.transitions import PodAdmitted
 from store.committer import Committer
 
@@ -48,7 +51,9 @@ def saturation_rate(path: Path, admissions: Sequence[PodAdmitted]) -> float:
 
 def delivered_share(path: Path, admissions: Iterator[PodAdmitted], rate: float) -> float:
     """Return the achieved rate over the offered one."""
-    schedule = list(poisson_arrivals(rate, SECONDS, seed=1))
+    chance = random.Random(1)  # noqa: S311 - a schedule is no secret
+    instants = open_instants(PoissonLoad(rate), chance)
+    schedule = list(takewhile(lambda at: at < SECONDS * SECOND, instants))
     waiting = deque(zip(schedule, list(islice(admissions, len(schedule))), strict=True))
     with committing(path, GROUP) as committer:
         futures = []

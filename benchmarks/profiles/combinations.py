@@ -9,6 +9,7 @@ persistence is missing.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
@@ -25,6 +26,10 @@ from store.committer import COMMIT_BATCH
 
 COMBINATIONS_MAX: Final = 12
 """How many a profile runs unless it says otherwise (details 25)."""
+
+
+PRODUCTS_MAX: Final = 20_000
+"""Most products of the values of a matrix."""
 
 
 class Target(StrEnum):
@@ -196,6 +201,11 @@ _RULES: Final[dict[str, tuple[Callable[[Combination], bool], str]]] = {
 def _is_possible(one: Combination) -> bool:
     virtual = one.clock is TimeSource.VIRTUAL
     return not (virtual and (one.target is Target.PLUGIN_SOCKET or one.store is Store.POSTGRESQL))
+
+
+def size(matrix: Matrix) -> int:
+    """Return how many products a matrix has, those that make no sense included."""
+    return math.prod(len(getattr(matrix, field.name)) for field in fields(Matrix))
 
 
 def product(matrix: Matrix) -> tuple[Combination, ...]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path as FilePath
 
 from benchmarks.profiles import loads, profile
-from benchmarks.profiles.combinations import Matrix, idle_knob
+from benchmarks.profiles.combinations import PRODUCTS_MAX, Matrix, idle_knob, size
 from benchmarks.profiles.phase_length import UnboundedPhaseError, with_length
 from benchmarks.profiles.schema.matrix import Knobs
 from benchmarks.profiles.schema.nodes import PodTemplate
@@ -231,9 +231,11 @@ class _Loader:
         return tuple(listed)
 
     def _check_knobs(self, path: Path, knobs: Knobs, matrix: Matrix, nodes: profile.Nodes) -> None:
-        idle = idle_knob(
-            matrix.of(nodes=nodes.count, existing=nodes.existing), tuple(knobs.given())
-        )
+        matrix = matrix.of(nodes=nodes.count, existing=nodes.existing)
+        if size(matrix) > PRODUCTS_MAX:
+            reason = f"has {size(matrix)} products, at most {PRODUCTS_MAX} are made"
+            raise self._fault(path, reason)
+        idle = idle_knob(matrix, tuple(knobs.given()))
         if idle is not None:
             name, where = idle
             key = str(Knobs.model_fields[name].alias)

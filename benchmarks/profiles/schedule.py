@@ -135,14 +135,14 @@ def _instants(phase: Phase, chance: random.Random, saturation: float | None) -> 
             reason = f"the load of {phase.name} is a share of a saturation rate, and none is known"
             raise ValueError(reason)
         load = load.at(saturation)
-    return itertools.takewhile(_before(phase.duration), _open_instants(load, chance))
+    return itertools.takewhile(_before(phase.duration), open_instants(load, chance))
 
 
 def _before(end: Duration) -> Callable[[Duration], bool]:
     return lambda at: at < max(end, 1)
 
 
-def _open_instants(load: OpenLoad, chance: random.Random) -> Iterator[Duration]:
+def open_instants(load: OpenLoad, chance: random.Random) -> Iterator[Duration]:
     """Iterate over the instants of a load, without end where it has none of its own."""
     match load:
         case QpsLoad(qps):

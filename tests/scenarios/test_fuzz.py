@@ -1,14 +1,22 @@
-"""Damaged scenario files raise the declared errors and no others."""
+"""Damaged files of scenarios and profiles raise the declared errors and no others."""
 
 from __future__ import annotations
 
 import random
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from benchmarks.profiles.disturbances import disturbances
+from benchmarks.profiles.estimate import estimated
+from benchmarks.profiles.loading import parse_profiles
+from benchmarks.profiles.schedule import arrivals
 from scenarios.loading.loaded import parse_scenarios
-from simulator.errors import ManifestError, ScenarioError
+from simulator.errors import ManifestError, ProfileError, ScenarioError
+from tests.benchmarks.profiles.writing import PROFILE
 from tests.scenarios.writing import SCENARIO
 
 ODD = (
@@ -52,21 +60,39 @@ def mutated(text: str, chance: random.Random) -> bytes:
     return bytes(content)
 
 
-def outcome(content: bytes) -> str:
+def read_scenarios(content: bytes) -> None:
+    """Read scenarios; `ScenarioError` and `ManifestError` are declared."""
+    parse_scenarios(content, Path("fuzzed.yaml"), {})
+
+
+def read_profiles(content: bytes) -> None:
+    """Read profiles, and begin what is made of them."""
+    for loaded in parse_profiles(content, "fuzzed.yaml", {}):
+        profile = loaded.profile
+        estimated(profile, profile.combinations())
+        for phase in profile.phases:
+            deque(islice(arrivals(profile, phase, saturation=100), 100))
+            disturbances(profile, phase)
+
+
+def outcome(read: Callable[[bytes], None], content: bytes) -> str:
     """Return what reading says, `valid` or the message of a declared error."""
     try:
-        parse_scenarios(content, Path("fuzzed.yaml"), {})
-    except (ScenarioError, ManifestError) as error:
+        read(content)
+    except (ScenarioError, ManifestError, ProfileError) as error:
         return error.reason
     return "valid"
 
 
-def run(first: int, count: int) -> set[str]:
-    return {outcome(mutated(SCENARIO, random.Random(seed))) for seed in range(first, first + count)}  # noqa: S311 - no secret
+def run(read: Callable[[bytes], None], first: int, count: int) -> set[str]:
+    text = SCENARIO if read is read_scenarios else PROFILE
+    chances = (random.Random(seed) for seed in range(first, first + count))  # noqa: S311 - no secret
+    return {outcome(read, mutated(text, chance)) for chance in chances}
 
 
-def test_a_damaged_file_raises_only_declared_errors() -> None:
-    outcomes = run(0, 400)
+@pytest.mark.parametrize("read", [read_scenarios, read_profiles])
+def test_a_damaged_file_raises_only_declared_errors(read: Callable[[bytes], None]) -> None:
+    outcomes = run(read, 0, 400)
 
     assert "valid" in outcomes
     assert len(outcomes) > 50
@@ -74,8 +100,9 @@ def test_a_damaged_file_raises_only_declared_errors() -> None:
 
 
 @pytest.mark.soak
-def test_20_000_damaged_files_raise_only_declared_errors() -> None:
-    outcomes = run(1_000, 20_000)
+@pytest.mark.parametrize("read", [read_scenarios, read_profiles])
+def test_20_000_damaged_files_raise_only_declared_errors(read: Callable[[bytes], None]) -> None:
+    outcomes = run(read, 1_000, 20_000)
 
     assert len(outcomes) > 500
     assert all(len(reason.splitlines()) == 1 for reason in outcomes)

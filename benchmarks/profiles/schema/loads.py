@@ -120,7 +120,7 @@ class RampLoad(LoadShape):
     """Pods per second of the first step."""
     to: Rate
     """Pods per second after which the ramp ends even if that was not too much."""
-    factor: Annotated[Rate, Field(gt=1, le=100)] = 1.5
+    factor: Annotated[Rate, Field(ge=1.01, le=100)] = 1.5
     """How many times more comes in each step than in the one before."""
     step_duration: Annotated[GoDuration, Field(ge=1)]
     """How long a step takes."""

@@ -91,7 +91,7 @@ class Knobs(Model):
         Field(alias="kubeAPI"),
     ] = ()
     """Limits of each kubelet's API client; left out: those of its version. Only where bindings go
-    to the API, and in virtual time."""
+    to the API, and in virtual time: on the real clock nothing limits files and databases."""
     added_fsync: Annotated[Items[GoDuration], BeforeValidator(one_or_list)] = ()
     """How much longer every fsync takes; left out: 0ms."""
     kubelet_version: Annotated[Items[KubeletVersion], BeforeValidator(one_or_list)] = ()

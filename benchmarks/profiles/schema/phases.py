@@ -82,7 +82,7 @@ class Chaos(Model):
 
     fail: Share
     """Share of the nodes that fail in each period, at least one of them."""
-    every: Annotated[GoDuration, Field(ge=1)] = Duration(MINUTE)
+    every: Annotated[GoDuration, Field(ge=SECOND)] = Duration(MINUTE)
     """The period."""
     down: GoDuration = Duration(10 * MINUTE)
     """How long each is off."""

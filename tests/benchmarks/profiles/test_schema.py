@@ -15,6 +15,7 @@ from simulator.errors import InputError, ProfileError
 from tests.benchmarks.profiles.writing import PROFILE, edited, parse, phase
 
 GPU = ResourceName("example.com/gpu")
+MANY = list(range(200))
 CONVENTIONS = """\
 apiVersion: rebind.internal/v1alpha1
 kind: ChurnProfile
@@ -295,6 +296,11 @@ def test_several_faults_are_told_in_the_order_of_the_text() -> None:
             "[checkpoint, database]",
             "[checkpoint, database]\n  combinations: many",
             'spec.combinations: wants a whole number, found "many"',
+        ),
+        (
+            "[checkpoint, database]",
+            f"[checkpoint, database]\n    existing: {MANY}\n    nodes: {MANY[1:]}",
+            "spec.matrix: has 79600 products, at most 20000 are made",
         ),
         (
             "{count: 8}",
