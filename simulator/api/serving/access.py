@@ -1,0 +1,88 @@
+"""Who asks: whoever has a token, or on loopback without tokens everybody of this machine.
+
+A browser is of this machine too, and runs the pages of strangers. So without tokens, what a page
+sends is refused: such a request names the page's origin, or a host that is not this machine when
+the page's own name was made to lead here.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Final
+
+from simulator.api.dialect.authorization import ADMIN, ANONYMOUS, Identity, Tokens
+from simulator.api.dialect.statuses import StatusError, unauthorized
+from simulator.api.serving.exchange import Exchange
+from simulator.errors import ConfigError
+
+_PORT_MAX: Final = 65_535
+_BEARER: Final = "bearer "
+
+
+class Access:
+    """Tells callers apart.
+
+    Args:
+        tokens: Who has which token; None for a server on loopback that asks for none.
+    """
+
+    def __init__(self, tokens: Tokens | None) -> None:
+        self._tokens = tokens
+
+    def identity(self, exchange: Exchange) -> Identity:
+        """Return who asks; somebody unknown is `ANONYMOUS`.
+
+        Raises:
+            StatusError: 401, the token is none; 403, it is a page in a browser that asks.
+        """
+        if self._tokens is None:
+            if exchange.header(b"origin") or not _is_here(exchange.header(b"host")):
+                message = "this server has no tokens, so it answers no pages in browsers"
+                raise StatusError(403, "Forbidden", message)
+            return ADMIN
+        said = exchange.header(b"authorization")
+        if not said:
+            return ANONYMOUS
+        if said[: len(_BEARER)].lower() != _BEARER:
+            raise unauthorized()
+        identity = self._tokens.identity(said[len(_BEARER) :].strip())
+        if identity is None:
+            raise unauthorized()
+        return identity
+
+
+def _is_here(host: str) -> bool:
+    """Tell whether a `Host` header names this machine; HTTP/1.0 has none."""
+    if not host:
+        return True
+    name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
+    return name.lower() == "localhost" or is_loopback(name.strip("[]"))
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether an address is one that only this machine reaches."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """Read `ADDRESS:PORT`; `localhost` is 127.0.0.1.
+
+    Raises:
+        ConfigError: It is none.
+    """
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if host == "localhost":
+        host = "127.0.0.1"
+    try:
+        ipaddress.ip_address(host)
+        is_address = bool(colon) and port.isascii() and port.isdecimal()
+    except ValueError:
+        is_address = False
+    if not is_address or int(port[:6]) > _PORT_MAX:
+        message = f"{text!r} is no address for the API; write e.g. 127.0.0.1:9181"
+        raise ConfigError(message)
+    return host, int(port)

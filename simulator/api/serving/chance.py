@@ -1,0 +1,39 @@
+"""Where uids and the ends of generated names come from."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from typing import Final
+
+from simulator.api.dialect.writing import Fresh
+from simulator.core.instants import Instant
+
+_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+"""Kubernetes' letters for generated names: no vowels, so that no words come about."""
+_SUFFIX: Final = 5
+_UID: Final = 16
+_FETCHED: Final = (_UID + _SUFFIX) * 256
+
+
+class Chance:
+    """Random bytes, fetched many at a time.
+
+    One call of the system for each uid would let go of the interpreter every time, to the thread
+    that commits: that was seen to cost more than all the rest of a create.
+    """
+
+    def __init__(self) -> None:
+        self._bytes = b""
+        self._used = 0
+
+    def fresh(self, now: Instant) -> Fresh:
+        """Return what is new about an object that is made now."""
+        if self._used == len(self._bytes):
+            self._bytes = os.urandom(_FETCHED)
+            self._used = 0
+        start = self._used
+        self._used += _UID + _SUFFIX
+        drawn = self._bytes[start : self._used]
+        suffix = "".join([_ALPHABET[byte % len(_ALPHABET)] for byte in drawn[_UID:]])
+        return Fresh(now, str(uuid.UUID(bytes=drawn[:_UID], version=4)), suffix)

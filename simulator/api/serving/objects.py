@@ -1,0 +1,212 @@
+"""The objects of a server: read from memory, written through the committer, told to who watches.
+
+At the start everything is loaded from the store, what happened lately included: a client that was
+connected to the former server process goes on from its last revision, without loss or repetition.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol, TypeAlias, cast
+
+from simulator.api.dialect.documents import Object
+from simulator.api.dialect.kinds import STORED_KINDS, Kind
+from simulator.api.serving.events import EVENT_BYTES_MAX, EVENTS_MAX, Event
+from simulator.api.serving.shelves import Shelf
+from simulator.api.serving.stored import Parsed, Stored, stored_object, with_revision
+from simulator.api.serving.turns import Turns
+from simulator.api.serving.watches import WatchHub
+from simulator.errors import StoreError
+from simulator.object_ports import (
+    ChangeType,
+    DeleteObject,
+    Expired,
+    ObjectChange,
+    ObjectKey,
+    ObjectOutcome,
+    ObjectReader,
+    ObjectWrite,
+    Written,
+)
+
+_PAGE: Final = 1_000
+
+Done = Callable[[list[ObjectOutcome] | StoreError], None]
+Proposal: TypeAlias = "tuple[ObjectWrite, Object | None]"
+"""A write, and the document that it writes, without its revision; None for a deletion."""
+
+
+class ObjectCommits(Protocol):
+    """Who commits writes, many callers' together; `done` is called on the server's loop."""
+
+    def submit_objects(self, writes: Sequence[ObjectWrite], done: Done) -> None:
+        """Write in one commit.
+
+        Raises:
+            StoreUnavailableError: Too many writes wait already.
+        """
+        ...
+
+
+class Objects:
+    """The objects of all kinds.
+
+    Args:
+        commits: Who commits.
+        events_max: Most events of a kind that are kept for watches.
+        event_bytes_max: Most bytes that they keep alive.
+
+    Attributes:
+        hub: The watches.
+        turns: Whose turn it is to write which object.
+        parsed: The documents at hand.
+        revision: Of the newest change that everybody may know.
+    """
+
+    def __init__(
+        self,
+        commits: ObjectCommits,
+        *,
+        events_max: int = EVENTS_MAX,
+        event_bytes_max: int = EVENT_BYTES_MAX,
+    ) -> None:
+        self.hub = WatchHub()
+        self.turns = Turns()
+        self.parsed = Parsed()
+        self.revision = 0
+        self._commits = commits
+        self._events_max = events_max
+        self._kinds = {kind.resource: kind for kind in STORED_KINDS}
+        self._shelves = {
+            resource: Shelf(kind, events_max=events_max, bytes_max=event_bytes_max)
+            for resource, kind in self._kinds.items()
+        }
+
+    def load(self, store: ObjectReader) -> None:
+        """Take over what a store has.
+
+        Raises:
+            StoreError: It cannot be read.
+        """
+        self.revision = store.revision()
+        begin = max(0, self.revision - self._events_max)
+        changes = store.since(begin)
+        if isinstance(changes, Expired):
+            begin = changes.oldest
+            changes = store.since(begin)
+        for resource, shelf in self._shelves.items():
+            shelf.window.floor = begin
+            page = store.page(resource, limit=_PAGE)
+            while not isinstance(page, Expired):
+                for item in page.items:
+                    shelf.put(self._restored(item.key, item.revision, item.body))
+                if page.after is None:
+                    break
+                page = store.page(resource, limit=_PAGE, after=page.after)
+        if isinstance(changes, Expired):
+            return
+        for change in changes.changes:
+            former = self._shelves.get(change.key.collection)
+            if former is not None:
+                former.window.append(self._former_event(change))
+
+    def shelf(self, kind: Kind) -> Shelf:
+        """Return the objects of a kind."""
+        return self._shelves[kind.resource]
+
+    def kind(self, key: ObjectKey) -> Kind:
+        """Return the kind of an object."""
+        return self._kinds[key.collection]
+
+    def get(self, key: ObjectKey) -> Stored | None:
+        """Return an object as it is now."""
+        return self._shelves[key.collection].get((key.namespace, key.name))
+
+    def document_of(self, stored: Stored) -> Object:
+        """Return an object's document, which nobody may change."""
+        return self.parsed.document_of(stored)
+
+    async def commit(self, proposals: Sequence[Proposal]) -> list[Stored | ObjectOutcome | None]:
+        """Write objects in one commit, and give the turns of all of them, whatever becomes of it.
+
+        Returns:
+            For each write the object as it is now, None for one that is gone, or the store's
+            refusal, which only another writer of the same database can cause.
+
+        Raises:
+            StoreError: Nothing was written.
+        """
+        answered: asyncio.Future[list[Stored | ObjectOutcome | None]]
+        answered = asyncio.get_running_loop().create_future()
+
+        def done(answer: list[ObjectOutcome] | StoreError) -> None:
+            results: list[Stored | ObjectOutcome | None] = []
+            if not isinstance(answer, StoreError):
+                results = [
+                    self._published(outcome.change, document)
+                    if isinstance(outcome, Written)
+                    else outcome
+                    for outcome, (_, document) in zip(answer, proposals, strict=True)
+                ]
+            for write, _ in proposals:
+                self.turns.give(write.key)
+            if answered.done():  # Whoever asked is gone.
+                return
+            if isinstance(answer, StoreError):
+                answered.set_exception(answer)
+            else:
+                answered.set_result(results)
+
+        try:
+            self._commits.submit_objects([write for write, _ in proposals], done)
+        except BaseException:
+            for write, _ in proposals:
+                self.turns.give(write.key)
+            raise
+        return await answered
+
+    async def sweep(self, due: Sequence[DeleteObject]) -> None:
+        """Delete objects whose time is over."""
+        for write in due:
+            if self.turns.take_now(write.key):
+                await self.commit([(write, None)])
+
+    def _published(self, change: ObjectChange, document: Object | None) -> Stored | None:
+        """Put what is committed where everybody sees it."""
+        shelf = self._shelves[change.key.collection]
+        revision = self.revision = change.revision
+        new: Stored | None = None
+        if document is None:
+            old = shelf.remove((change.key.namespace, change.key.name))
+        else:
+            document = with_revision(document, revision)
+            new = stored_object(shelf.kind, document, revision=revision, body=change.body)
+            self.parsed.keep(new, document)
+            old = shelf.put(new)
+        event = Event(revision, old, new)
+        number = shelf.window.end
+        shelf.happened(event)
+        self.hub.tell(shelf, event, number)
+        return new
+
+    def _restored(self, key: ObjectKey, revision: int, body: bytes) -> Stored:
+        document = cast("Object", json.loads(body))
+        return stored_object(self._kinds[key.collection], document, revision=revision, body=body)
+
+    def _former_event(self, change: ObjectChange) -> Event:
+        """Return a change that an earlier process made; unless it is old, its object is at hand."""
+        shelf = self._shelves[change.key.collection]
+        place = (change.key.namespace, change.key.name)
+        old: Stored | None = None
+        new: Stored | None = None
+        if change.previous is not None:
+            old = self._restored(change.key, change.previous_revision, change.previous)
+        if change.type is not ChangeType.DELETED:
+            present = shelf.get(place)
+            if present is not None and present.revision == change.revision:
+                new = present
+            else:
+                new = self._restored(change.key, change.revision, change.body)
+        return Event(change.revision, old, new)

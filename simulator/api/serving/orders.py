@@ -1,0 +1,60 @@
+"""Which handler answers what, of all that writes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from simulator.api.dialect import kinds
+from simulator.api.serving.binding import Bindings
+from simulator.api.serving.calls import Call, Reply
+from simulator.api.serving.committing import Committing
+from simulator.api.serving.deletions import Deletions
+from simulator.api.serving.exchange import BodyBudget
+from simulator.api.serving.writes import Writes
+
+Handler = Callable[[Call], Awaitable[Reply]]
+
+
+class Orders:
+    """Finds the handler of a request.
+
+    Args:
+        committing: What commits.
+        budget: What all bodies share.
+    """
+
+    def __init__(self, committing: Committing, budget: BodyBudget) -> None:
+        writes = Writes(committing, budget)
+        deletions = Deletions(committing, budget)
+        self._bindings = Bindings(committing, deletions, budget)
+        self._by_verb: dict[str, Handler] = {
+            kinds.CREATE: writes.create,
+            kinds.UPDATE: writes.update,
+            kinds.PATCH: writes.patch,
+            kinds.DELETE: deletions.delete,
+            kinds.DELETE_COLLECTION: deletions.delete_all,
+        }
+        self._by_subresource: dict[str, Handler] = {
+            "binding": self._bindings.bind,
+            "resourcebinding": self._bindings.bind,
+            "eviction": self._bindings.evict,
+        }
+
+    async def write(self, call: Call) -> Reply:
+        """Do what a request orders.
+
+        Raises:
+            StatusError: It is refused.
+            ClientGoneError: It does not come to its end.
+        """
+        return await self._handler(call)(call)
+
+    def _handler(self, call: Call) -> Handler:
+        route = call.route
+        if route.subresource:
+            return self._by_subresource.get(route.subresource) or self._by_verb[call.verb]
+        if route.kind.stored:
+            return self._by_verb[call.verb]
+        if route.kind is kinds.BULK_RESOURCE_BINDINGS:
+            return self._bindings.bind_many
+        return self._bindings.review

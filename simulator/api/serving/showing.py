@@ -1,0 +1,115 @@
+"""Objects in the forms in which clients want them; as objects they are bytes that are at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from simulator.api.dialect import tables
+from simulator.api.dialect.documents import Object
+from simulator.api.dialect.kinds import Kind
+from simulator.api.dialect.negotiation import Form, Shape
+from simulator.api.dialect.tables import Page
+from simulator.api.serving.events import DELETED
+from simulator.api.serving.objects import Objects
+from simulator.api.serving.stored import Stored, encoded_json, restamped, with_revision
+from simulator.api.serving.watches import Told
+from simulator.core.instants import Instant
+
+_ITEMS_IN_PIECE: Final = 1_000
+
+
+class Showing:
+    """What an answer shows its objects as.
+
+    Args:
+        objects: Where documents are to be had.
+        form: The form.
+        include: What the rows of a Table carry.
+        now: For the ages in a Table.
+    """
+
+    def __init__(self, objects: Objects, form: Form, include: str, now: Instant) -> None:
+        self._objects = objects
+        self._form = form
+        self._include = include
+        self._now = now
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether objects are shown as they are."""
+        return self._form.shape is Shape.OBJECT
+
+    def one(self, stored: Stored) -> bytes:
+        """Return an object."""
+        if self.is_plain:
+            return stored.body
+        return encoded_json(self.document(stored.kind, self._objects.document_of(stored)))
+
+    def document(self, kind: Kind, document: Object, *, columns: bool = True) -> Object:
+        """Return an object whose document is at hand."""
+        if self._form.shape is Shape.OBJECT:
+            return document
+        if self._form.shape is Shape.PARTIAL:
+            return tables.partial(document, self._form)
+        page = Page(tables.revision_of(document))
+        return tables.table(
+            kind,
+            [document],
+            self._now,
+            page,
+            form=self._form,
+            include=self._include,
+            columns=columns,
+        )
+
+    def all(self, kind: Kind, items: Sequence[Stored], page: Page) -> Iterator[bytes]:
+        """Iterate over the pieces of a list."""
+        if not self.is_plain:
+            documents = [self._objects.document_of(stored) for stored in items]
+            yield encoded_json(self._listing(kind, documents, page))
+            return
+        head = tables.listing(kind, [], page)
+        del head["items"]
+        yield encoded_json(head)[:-1] + b',"items":['
+        for start in range(0, len(items), _ITEMS_IN_PIECE):
+            piece = b",".join([stored.body for stored in items[start : start + _ITEMS_IN_PIECE]])
+            yield b"," + piece if start else piece
+        yield b"]}"
+
+    def line(self, kind: str, stored: Stored, revision: int, *, columns: bool) -> bytes:
+        """Return a line of a watch.
+
+        Args:
+            kind: `ADDED`, `MODIFIED` or `DELETED`.
+            stored: The object.
+            revision: Of the event, which a deletion shows as the object's.
+            columns: Whether a Table says its columns: once in a watch.
+        """
+        body = stored.body
+        if kind == DELETED and stored.revision != revision:
+            body = restamped(body, revision)
+        if not self.is_plain:
+            document = self._objects.document_of(stored)
+            if kind == DELETED:
+                document = with_revision(document, revision)
+            body = encoded_json(self.document(stored.kind, document, columns=columns))
+        return b'{"type":"%b","object":%b}\n' % (kind.encode(), body)
+
+    def told(self, told: Told, *, columns: bool) -> bytes:
+        """Return an event as a line of a watch, made once for all watches of this form."""
+        event, form = told.event, self._form
+        # Ages in a Table are those of the moment in which the first of its watchers is told.
+        name = "" if self.is_plain else f"{form.shape}{form.version}{self._include}{columns}"
+        return self._objects.shelf(told.state.kind).window.line(
+            event,
+            (told.type, name),
+            lambda: self.line(told.type, told.state, event.revision, columns=columns),
+        )
+
+    def _listing(self, kind: Kind, documents: Sequence[Object], page: Page) -> Object:
+        if self._form.shape is Shape.PARTIAL:
+            return tables.partial_list(documents, page, self._form)
+        return tables.table(
+            kind, documents, self._now, page, form=self._form, include=self._include
+        )
