@@ -52,10 +52,10 @@ $(READY): pyproject.toml
 	@rm -rf .venv
 	@if command -v uv >/dev/null \
 		&& uv venv --quiet --python "$(PYTHON)" .venv \
-		&& uv pip install --quiet --python $(BIN)/python --editable '.[postgres,reflection,report]' --group dev; then :; else \
+		&& uv pip install --quiet --python $(BIN)/python --editable '.[api,postgres,reflection,report]' --group dev; then :; else \
 		$(PYTHON) -m venv --clear .venv \
 			|| { echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv"; exit 3; }; \
 		$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1' \
-			&& $(BIN)/python -m pip install --quiet --editable '.[postgres,reflection,report]' --group dev; \
+			&& $(BIN)/python -m pip install --quiet --editable '.[api,postgres,reflection,report]' --group dev; \
 	fi
 	@touch $(READY)

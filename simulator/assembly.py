@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import replace
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,7 @@ from simulator.engine.node_phase import keeps_database
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.virtual.simulation import Simulation
 from simulator.engine.world import Watching
+from simulator.errors import ServerError
 from simulator.live.run import SPEED, LiveRun
 from simulator.live.settings import LiveSettings
 from simulator.live.taps import NoTap, Tap
@@ -31,6 +33,7 @@ from simulator.wire.control_socket import is_served
 from simulator.wire.sockets import require_room
 from simulator.wire.status_pages import parse_http_address
 from store import maintenance
+from store.committer import COMMIT_BATCH, Committer
 from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
 
@@ -226,3 +229,93 @@ async def served(
             yield server
         finally:
             await server.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class ApiServing:
+    """How an API server is to be.
+
+    Attributes:
+        http: `ADDRESS:PORT` where it listens; port 0 is a free one.
+        db: The database.
+        token_file: Who has which token; None for loopback, where everybody may do everything.
+        retention: Changes of each kind that watches may go back.
+    """
+
+    http: str
+    db: str
+    durability: Durability = Durability.FULL
+    commit_batch: int = COMMIT_BATCH
+    token_file: Path | None = None
+    retention: int = 65_536
+
+    @property
+    def shown_db(self) -> str:
+        """The database for people: without a password."""
+        return maintenance.shown_name(self.db)
+
+
+def api_loop() -> Callable[[], asyncio.AbstractEventLoop]:
+    """Return what makes the loop on which an API server is fastest.
+
+    Raises:
+        ServerError: The extra `api` is not installed.
+    """
+    with _extra_api():
+        # Only who serves an API needs what the extra installs.
+        from simulator.api.serving import setup as api  # noqa: PLC0415
+    return api.new_loop
+
+
+@asynccontextmanager
+async def served_api(serving: ApiServing, *, kubeconfig: Path | None = None) -> AsyncIterator[str]:
+    """Run an API server on this loop, over a database that nobody else writes.
+
+    Args:
+        serving: How it is to be.
+        kubeconfig: Where a kubeconfig for its clients is written, if anywhere.
+
+    Returns:
+        Its URL.
+
+    Raises:
+        RebindError: It cannot be started.
+        OSError: As above.
+    """
+    with _extra_api():
+        # As in `api_loop`.
+        from simulator.api.serving import setup as api  # noqa: PLC0415
+    setup = api.set_up(serving.http, serving.token_file, retention=serving.retention)
+    loop = asyncio.get_running_loop()
+    committing = partial(
+        Committer,
+        commit_batch=serving.commit_batch,
+        # One wake-up of the loop for all whose writes were committed together.
+        deliver=lambda answers: _deliver_to(loop, answers),
+    )
+    with (
+        opened_store(serving.db, durability=serving.durability) as store,
+        closing(committing(store)) as committer,
+    ):
+        async with api.running(setup, store.objects, committer, kubeconfig) as url:
+            yield url
+
+
+def _deliver_to(loop: asyncio.AbstractEventLoop, answers: Sequence[Callable[[], None]]) -> None:
+    loop.call_soon_threadsafe(_give_all, answers)
+
+
+def _give_all(answers: Sequence[Callable[[], None]]) -> None:
+    for answer in answers:
+        answer()
+
+
+@contextmanager
+def _extra_api() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        reason = (
+            f"the API server needs {error.name}, which is not installed: pip install 'rebind[api]'"
+        )
+        raise ServerError(reason) from error

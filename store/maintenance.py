@@ -108,6 +108,15 @@ def compact(url: str, *, keep: int) -> int:
         return dropped
 
 
+def shown_name(url: str) -> str:
+    """Return the name of the database at `url` for people: without a password.
+
+    Raises:
+        ConfigError: `url` names no database that can be used.
+    """
+    return database_at(url).name
+
+
 def is_in_memory(url: str) -> bool:
     """Tell whether a database lives in the memory of whoever opens it.
 

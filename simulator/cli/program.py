@@ -36,6 +36,7 @@ from simulator.config import API_VERSION
 
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
+        "api": "simulator.cli.commands.api.command:api",
         "apply": "simulator.cli.commands.apply:apply",
         "bench": "simulator.cli.commands.bench.command:bench",
         "checkpoint": "simulator.cli.commands.checkpoint.command:checkpoint",

@@ -33,7 +33,7 @@ def commands(command: click.Command, context: click.Context) -> Iterator[tuple[s
 
 def is_endless(example: str) -> bool:
     """Tell whether an example goes on until it is stopped (`test_serve`)."""
-    return example.startswith("rebind serve ")
+    return example.startswith(("rebind serve ", "rebind api serve"))
 
 
 PROGRAM = build_program()

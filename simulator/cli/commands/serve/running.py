@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,13 +10,12 @@ from typing import Final
 import click
 
 from simulator.assembly import served
+from simulator.cli.stopping import stopped_by_signals
 from simulator.engine.spec import SimulationSpec
 from simulator.live.settings import LiveSettings
 from simulator.reports.text import printable
 from simulator.server.serving import Server
 
-_LOG: Final = logging.getLogger(__name__)
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _SHOWN_MAX: Final = 4
 """Nodes whose sockets are named in the ready line."""
 
@@ -52,7 +46,7 @@ def serve_until_stopped(run: SimulationSpec, settings: LiveSettings, shown: Show
 
 
 async def _serve(run: SimulationSpec, settings: LiveSettings, shown: Shown) -> None:
-    with _stopped_by_signals() as stop:
+    with stopped_by_signals() as stop:
         async with served(
             run, settings, db=shown.db, http=shown.http, record=shown.record
         ) as server:
@@ -74,27 +68,6 @@ async def _stopped_or_failed(stop: asyncio.Event, server: Server) -> None:
     failed.cancel()
     if not stopped.done():
         raise failed.result()
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[asyncio.Event]:
-    """Set an event at the first signal, and let the second one end the process."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def stopped(number: signal.Signals) -> None:
-        if stop.is_set():
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
-        stop.set()
-
-    for number in _SIGNALS:
-        loop.add_signal_handler(number, stopped, number)
-    try:
-        yield stop
-    finally:
-        for number in _SIGNALS:
-            loop.remove_signal_handler(number)
 
 
 def _ready(server: Server, run: SimulationSpec) -> str:

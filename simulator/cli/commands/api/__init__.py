@@ -1,0 +1,1 @@
+"""`rebind api`: the API server."""

@@ -1,0 +1,106 @@
+"""`rebind api`: the API server, and what a real cluster needs of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from simulator.assembly import ApiServing
+from simulator.cli.checkpoint_files import FileName
+from simulator.cli.commands.api.serving import serve_until_stopped
+from simulator.cli.examples import example
+from simulator.config import DEFAULT_DATABASE_URL
+from simulator.ports import Durability
+
+COMMIT_BATCH_MAX: Final = 512
+_EVENTS_MAX: Final = 100_000
+
+
+@click.group(epilog=example("rebind api serve --http 127.0.0.1:0"))
+def api() -> None:
+    """Serve a Kubernetes API of nodes, pods, events and device bindings."""
+
+
+@api.command(
+    epilog=example(
+        "rebind api serve",
+        "rebind api serve --http 127.0.0.1:0 --db sqlite:///lab.db --durability normal",
+        "rebind api serve --token-file tokens.csv --kubeconfig-out rebind.kubeconfig",
+    )
+)
+@click.option(
+    "--http",
+    default="127.0.0.1:9181",
+    show_default=True,
+    metavar="ADDRESS:PORT",
+    help="Where it listens; port 0 is a free one. Beyond loopback only with --token-file.",
+)
+@click.option(
+    "--db", default=DEFAULT_DATABASE_URL, show_default=True, metavar="URL", help="The database."
+)
+@click.option(
+    "--durability",
+    type=click.Choice([each.value for each in Durability]),
+    default=Durability.FULL.value,
+    show_default=True,
+    help="What a power cut may take of the database.",
+)
+@click.option(
+    "--commit-batch",
+    type=click.IntRange(min=1, max=COMMIT_BATCH_MAX),
+    default=COMMIT_BATCH_MAX,
+    show_default=True,
+    metavar="N",
+    help="Most writes that are committed at once; 1 is no group commit.",
+)
+@click.option(
+    "--token-file",
+    type=FileName(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help='Lines of TOKEN,USER,UID,"GROUP,..."; then it serves TLS with a certificate of its own.',
+)
+@click.option(
+    "--kubeconfig-out",
+    type=FileName(path_type=Path),
+    metavar="FILE",
+    help="Write a kubeconfig for the first token, and for the certificate.",
+)
+@click.option(
+    "--retention",
+    type=click.IntRange(min=100, max=_EVENTS_MAX),
+    default=65_536,
+    show_default=True,
+    metavar="N",
+    help="Changes of each kind that a watch may go back; further back it is told 410.",
+)
+def serve(  # noqa: PLR0913 - click hands over every option
+    *,
+    http: str,
+    db: str,
+    durability: str,
+    commit_batch: int,
+    token_file: Path | None,
+    kubeconfig_out: Path | None,
+    retention: int,
+) -> None:
+    """Run an API server until Ctrl-C or SIGTERM ends it.
+
+    kubectl and the Kubernetes clients work with it as they are: namespaces, nodes, pods, events,
+    leases, and DeviceBindings of rebind.internal/v1alpha1, which say which device a container has.
+    Without tokens everybody on this machine may do everything, over plain HTTP.
+
+    When it is ready it says so on stderr, with its URL. What it has acknowledged is in the
+    database: objects and their revisions are there again when it is started anew, also after
+    kill -9, and watches go on from their last revision.
+    """
+    serving = ApiServing(
+        http=http,
+        db=db,
+        durability=Durability(durability),
+        commit_batch=commit_batch,
+        token_file=token_file,
+        retention=retention,
+    )
+    serve_until_stopped(serving, kubeconfig_out)
