@@ -185,10 +185,7 @@ def test_unknown_versions_are_refused() -> None:
     [
         (
             {"persistence": "etcd"},
-            (
-                '"etcd" is no persistence; there are: checkpoint, database, dual-write, '
-                "checkpoint+api, bind-resource, pod-status, binding-object"
-            ),
+            '"etcd" is no persistence; there are: checkpoint, database, dual-write',
         ),
         (
             {"persistence_options": (("fast", True),)},

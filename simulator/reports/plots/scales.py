@@ -11,6 +11,7 @@ _NICE: Final = (1, 2, 5, 10)
 _ROOM: Final = 1.04
 """What a linear axis leaves above its largest number."""
 _FEW_DECADES: Final = 3
+_HALF_DECADES: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def linear_scale(values: Iterable[float], start: float, end: float, *, steps: in
 
 
 def log_scale(values: Iterable[float], start: float, end: float, *, ticks_max: int = 8) -> Scale:
-    """Return an axis from 1, 2 or 5 times a decade to another one; what is not positive is least.
+    """Return an axis over the decades of numbers; those that are not positive count as the least.
 
     Args:
         values: What it has to show.
@@ -67,7 +68,11 @@ def log_scale(values: Iterable[float], start: float, end: float, *, ticks_max: i
     """
     positive = [value for value in values if value > 0] or [1.0]
     least, most = min(positive), max(positive)
-    low, high = _edge(least, up=False), _edge(most, up=True)
+    if math.log10(most / least) < _HALF_DECADES:
+        low, high = _edge(least, up=False), _edge(most, up=True)
+    else:
+        low = 10.0 ** math.floor(math.log10(least))
+        high = 10.0 ** math.ceil(math.log10(most))
     if high <= low:
         low, high = low / 10, high * 10
     return Scale(low, high, start, end, _log_ticks(low, high, ticks_max), is_log=True)
