@@ -102,8 +102,7 @@ class ChangeType(Enum):
     DELETED = "DELETED"
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectChange:
+class ObjectChange(NamedTuple):
     """One change of one object.
 
     Attributes:

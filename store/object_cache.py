@@ -8,26 +8,29 @@ what was acknowledged. It is empty again when a commit fails: what is in the dat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
-from simulator.object_ports import Body, ObjectKey
+from simulator.object_ports import Body
 
 BYTES_MAX: Final = 64 * 1024 * 1024
 _ENTRY_BYTES: Final = 200
 """What an entry takes beside its JSON, about."""
 
+Place = tuple[str, ...]
+"""An `ObjectKey`, as a plain tuple."""
 
-class CachedBody(NamedTuple):
-    """An object's JSON, and where in it the digits of its revision begin."""
+Cached = tuple[int, int, bytes]
+"""An object's revision, where in its JSON the digits of it begin, and the JSON.
 
-    revision: int
-    offset: int
-    body: bytes
+Plain tuples of plain values: Python's collector of garbage looks at them once and never again, else
+it would stop everybody for longer the more objects there are.
+"""
 
-    def at(self, revision: int) -> bytes:
-        """Return it with another resourceVersion."""
-        end = self.offset + len(str(self.revision))
-        return Body(self.body[: self.offset], self.body[end:]).at(revision)
+
+def refilled(cached: Cached, revision: int) -> bytes:
+    """Return the JSON with another resourceVersion."""
+    was, offset, body = cached
+    return Body(body[:offset], body[offset + len(str(was)) :]).at(revision)
 
 
 class ObjectCache:
@@ -37,25 +40,25 @@ class ObjectCache:
         self._bytes_max = bytes_max
         self.clear()
 
-    def get(self, key: ObjectKey) -> CachedBody | None:
+    def get(self, key: Place) -> Cached | None:
         """Return an object's JSON; None when it is not here, which says nothing. Any thread."""
         return self._bodies.get(key)
 
-    def keep(self, written: Mapping[ObjectKey, CachedBody | None]) -> None:
+    def keep(self, written: Mapping[Place, Cached | None]) -> None:
         """Take over what was committed, None for what is deleted; the oldest make room."""
         bodies = self._bodies
-        for key, body in written.items():
-            former = bodies.pop(key, None)
+        for place, cached in written.items():
+            former = bodies.pop(place, None)
             if former is not None:
-                self._bytes -= len(former.body) + _ENTRY_BYTES
-            if body is not None:
-                bodies[key] = body
-                self._bytes += len(body.body) + _ENTRY_BYTES
+                self._bytes -= len(former[2]) + _ENTRY_BYTES
+            if cached is not None:
+                bodies[place] = cached
+                self._bytes += len(cached[2]) + _ENTRY_BYTES
         while self._bytes > self._bytes_max:
-            oldest = next(iter(bodies))
-            self._bytes -= len(bodies.pop(oldest).body) + _ENTRY_BYTES
+            _, _, body = bodies.pop(next(iter(bodies)))
+            self._bytes -= len(body) + _ENTRY_BYTES
 
     def clear(self) -> None:
         """Forget everything."""
-        self._bodies: dict[ObjectKey, CachedBody] = {}
+        self._bodies: dict[Place, Cached] = {}
         self._bytes = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from simulator.object_ports import (
     AlreadyExists,
@@ -24,12 +24,8 @@ five to ten minutes of changes; so many changes a minute are more than it can ma
 TYPES: Final = {ChangeType.ADDED: 1, ChangeType.MODIFIED: 2, ChangeType.DELETED: 3}
 """Numbers of what happens to objects; they are in databases and never change."""
 
-
-class Standing(NamedTuple):
-    """What a write may require of an object that exists."""
-
-    revision: int
-    uid: str
+Standing = tuple[int, str]
+"""What a write may require of an object that exists: its revision and its uid."""
 
 
 def refusal_of(
@@ -47,9 +43,10 @@ def refusal_of(
         return None if standing is None else AlreadyExists()
     if standing is None:
         return NotFound()
-    is_another = write.uid is not None and write.uid != standing.uid
-    if is_another or (write.revision is not None and write.revision != standing.revision):
-        return Conflicted(standing.revision, standing.uid, is_another=is_another)
+    revision, uid = standing
+    is_another = write.uid is not None and write.uid != uid
+    if is_another or (write.revision is not None and write.revision != revision):
+        return Conflicted(revision, uid, is_another=is_another)
     return None
 
 

@@ -21,7 +21,7 @@ from simulator.object_ports import (
 )
 from store import tables as t
 from store.changes import refuse_value
-from store.object_cache import CachedBody
+from store.object_cache import refilled
 from store.object_decisions import TYPES
 
 _NAMES: Final = t.api_collection.c
@@ -194,9 +194,10 @@ def _change(row: Row[Any]) -> ObjectChange:
     key = ObjectKey(row.collection, row.namespace, row.name)
     if row.previous_revision is None:
         return ObjectChange(row.revision, type_, key, bytes(row.body))
-    before = CachedBody(row.previous_revision, row.offset_before, bytes(row.body_before))
-    body = before.at(row.revision) if type_ is ChangeType.DELETED else bytes(row.body)
-    return ObjectChange(row.revision, type_, key, body, before.body, before.revision)
+    was, before = row.previous_revision, bytes(row.body_before)
+    is_deletion = type_ is ChangeType.DELETED
+    body = refilled((was, row.offset_before, before), row.revision) if is_deletion else row.body
+    return ObjectChange(row.revision, type_, key, bytes(body), before, was)
 
 
 def _in_bytes(key: ObjectKey) -> tuple[bytes, ...]:

@@ -40,7 +40,7 @@ class SqlObjectStore:
     ) -> None:
         self._reading = reading
         self._apply = apply
-        self._cache = cache
+        self.cache = cache
 
     def apply(self, writes: Sequence[ObjectWrite]) -> list[ObjectOutcome]:
         """Apply a batch with one commit; see `simulator.object_ports.ObjectStore`."""
@@ -53,9 +53,10 @@ class SqlObjectStore:
 
     def get(self, key: ObjectKey) -> StoredObject | None:
         """Return an object, None when there is none."""
-        known = self._cache.get(key)
+        known = self.cache.get(key)
         if known is not None:
-            return StoredObject(key, known.revision, known.body)
+            revision, _, body = known
+            return StoredObject(key, revision, body)
         with self._reading() as connection:
             return object_queries.object_at(connection, key)
 

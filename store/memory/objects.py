@@ -37,13 +37,16 @@ class Revisions:
 
 @dataclass(frozen=True, slots=True)
 class _Object:
-    standing: Standing
+    revision: int
+    uid: str
     body: Body
     expires: Instant | None
 
     def stored(self, key: ObjectKey) -> StoredObject:
-        revision = self.standing.revision
-        return StoredObject(key, revision, self.body.at(revision))
+        return StoredObject(key, self.revision, self.body.at(self.revision))
+
+    def standing(self) -> Standing:
+        return self.revision, self.uid
 
 
 class MemoryObjectStore:
@@ -130,7 +133,7 @@ class MemoryObjectStore:
     def expired(self, at: Instant, *, limit: int) -> list[DeleteObject]:
         """Return deletions of objects whose `expires` has come."""
         due = sorted(
-            (found.expires, found.standing.revision, key)
+            (found.expires, found.revision, key)
             for key, found in self._objects.items()
             if found.expires is not None and found.expires <= at
         )
@@ -154,7 +157,7 @@ class MemoryObjectStore:
 
     def _apply(self, write: ObjectWrite) -> ObjectOutcome:
         found = self._objects.get(write.key)
-        refusal = refusal_of(write, found.standing if found else None)
+        refusal = refusal_of(write, found.standing() if found else None)
         if refusal is not None:
             return refusal
         revision = self._revisions.next()
@@ -162,15 +165,15 @@ class MemoryObjectStore:
             body = self._objects.pop(write.key).body
         else:
             body = write.body
-            uid = found.standing.uid if found else write.uid or ""
-            self._objects[write.key] = _Object(Standing(revision, uid), body, write.expires)
+            uid = found.uid if found else write.uid or ""
+            self._objects[write.key] = _Object(revision, uid, body, write.expires)
         change = ObjectChange(
             revision=revision,
             type=type_of(write),
             key=write.key,
             body=body.at(revision),
-            previous=found.body.at(found.standing.revision) if found else None,
-            previous_revision=found.standing.revision if found else 0,
+            previous=found.body.at(found.revision) if found else None,
+            previous_revision=found.revision if found else 0,
         )
         self._log.append(change)
         return Written(change)

@@ -16,26 +16,30 @@ from typing import Final
 from sqlalchemy import Connection, Dialect, bindparam, delete, insert, select, update
 from sqlalchemy.dialects import registry
 
-from simulator.core.instants import Instant
 from simulator.object_ports import (
+    ChangeType,
     CreateObject,
     DeleteObject,
     NotFound,
     ObjectChange,
-    ObjectKey,
     ObjectOutcome,
     ObjectWrite,
+    UpdateObject,
     Written,
 )
 from store import tables as t
 from store.database import Row, Statement, Writer
 from store.node_entries import Keys
-from store.object_cache import CachedBody, ObjectCache
-from store.object_decisions import TYPES, Standing, refusal_of, type_of
+from store.object_cache import Cached, ObjectCache, Place, refilled
+from store.object_decisions import TYPES, Standing, refusal_of
 from store.planning.statements import BY_PLACE
 
 GATHERED: Final = 64
 """Writes whose rows are written together; more of them leave the processor's cache."""
+
+_ADDED: Final = TYPES[ChangeType.ADDED]
+_MODIFIED: Final = TYPES[ChangeType.MODIFIED]
+_DELETED: Final = TYPES[ChangeType.DELETED]
 
 
 @dataclass(slots=True)
@@ -43,16 +47,27 @@ class Collection:
     """A collection of objects.
 
     Attributes:
-        standings: Every object that there is, by namespace and name.
+        standings: Every object that there is.
     """
 
     id: int
-    standings: dict[ObjectKey, Standing] = field(default_factory=dict)
+    standings: dict[Place, Standing] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Rows that wait to be written, in the order of the statements; one for each object."""
+
+    collections: list[Row] = field(default_factory=list)
+    changes: list[Row] = field(default_factory=list)
+    deletes: list[Row] = field(default_factory=list)
+    updates: list[Row] = field(default_factory=list)
+    inserts: list[Row] = field(default_factory=list)
 
 
 @cache
 def _compiled(database: str) -> tuple[str, ...]:
-    """Return the statements in the order of `ObjectPlan.flush`, compiled for a dialect."""
+    """Return the statements of `_Rows`, compiled for a dialect."""
     kind = registry.load(database)
     dialect: Dialect = kind(paramstyle=BY_PLACE.get(kind.name))
     this = [
@@ -86,11 +101,9 @@ class ObjectPlan:
         dialect = writer.connection.dialect
         self._statements = _compiled(f"{dialect.name}.{dialect.driver}")
         self._collections: dict[str, Collection] = {}
-        self._new: list[Row] = []
-        self._changes: list[Row] = []
-        # Per object: what was there before these rows, and when it is to expire now.
-        self._touched: dict[ObjectKey, tuple[Standing | None, Instant | None]] = {}
-        self._bodies: dict[ObjectKey, CachedBody | None] = {}
+        self._rows = _Rows()
+        self._bodies: dict[Place, Cached | None] = {}
+        self._touched: set[Place] = set()
 
     def apply(self, writes: Sequence[ObjectWrite], keys: Keys) -> list[ObjectOutcome]:
         """Write the rows of a batch, within a transaction; `keys` go on counting."""
@@ -106,113 +119,103 @@ class ObjectPlan:
         self._bodies = {}
 
     def _apply(self, write: ObjectWrite, keys: Keys) -> ObjectOutcome:
-        key = write.key
-        collection = self._collections.get(key.collection)
+        place = collection_name, namespace, name = tuple(write.key)
+        collection = self._collections.get(collection_name) or self._read(collection_name)
         if collection is None:
-            collection = self._read_collection(key.collection)
-            if collection is None:
-                if not isinstance(write, CreateObject):
-                    return NotFound()
-                collection = self._new_collection(key.collection, keys)
+            if not isinstance(write, CreateObject):
+                return NotFound()
+            collection = self._new_collection(collection_name, keys)
         standings = collection.standings
-        standing = standings.get(key)
+        standing = standings.get(place)
         refusal = refusal_of(write, standing)
         if refusal is not None:
             return refusal
-        previous = None if standing is None else self._body(key, standing.revision)
-        before = self._touched[key][0] if key in self._touched else standing
-        keys.revision += 1
-        revision = keys.revision
-        type_ = type_of(write)
-        offset, stored = None, None
-        if isinstance(write, DeleteObject):
-            del standings[key]
-            self._touched[key] = (before, None)
-            self._bodies[key] = None
-            body = b"" if previous is None else previous.at(revision)
-        else:
-            uid = standing.uid if standing is not None else write.uid or ""
-            standings[key] = Standing(revision, uid)
-            self._touched[key] = (before, write.expires)
+        if place in self._touched:
+            self._flush()
+        self._touched.add(place)
+        revision = keys.revision = keys.revision + 1
+        number = collection.id
+        begin = (revision, write.at, number, namespace, name)
+        if isinstance(write, CreateObject):
+            standings[place] = (revision, write.uid)
+            body = write.body.at(revision)
             offset = len(write.body.before)
-            body = stored = write.body.at(revision)
-            self._bodies[key] = CachedBody(revision, offset, body)
-        self._changes.append(
-            (
-                revision,
-                write.at,
-                collection.id,
-                key.namespace,
-                key.name,
-                TYPES[type_],
-                None if previous is None else previous.revision,
-                offset,
-                stored,
-            )
-        )
-        if previous is None:
-            return Written(ObjectChange(revision, type_, key, body))
-        return Written(ObjectChange(revision, type_, key, body, previous.body, previous.revision))
+            self._bodies[place] = (revision, offset, body)
+            rows = self._rows
+            rows.inserts.append((number, namespace, name, write.uid, revision, write.expires))
+            rows.changes.append((*begin, _ADDED, None, offset, body))
+            return Written(ObjectChange(revision, ChangeType.ADDED, write.key, body))
+        return self._replace(write, collection, begin)
+
+    def _replace(
+        self, write: UpdateObject | DeleteObject, collection: Collection, begin: Row
+    ) -> ObjectOutcome:
+        """Put a body, or nothing, in place of the one that there is."""
+        place, rows, revision = tuple(write.key), self._rows, begin[0]
+        was, uid = collection.standings.pop(place)
+        previous = self._body(place, was)
+        if isinstance(write, DeleteObject):
+            type_, body = ChangeType.DELETED, refilled(previous, revision)
+            self._bodies[place] = None
+            rows.deletes.append(begin[2:])
+            rows.changes.append((*begin, _DELETED, was, None, None))
+        else:
+            type_, body = ChangeType.MODIFIED, write.body.at(revision)
+            offset = len(write.body.before)
+            self._bodies[place] = (revision, offset, body)
+            collection.standings[place] = (revision, uid)
+            rows.updates.append((revision, write.expires, *begin[2:]))
+            rows.changes.append((*begin, _MODIFIED, was, offset, body))
+        return Written(ObjectChange(revision, type_, write.key, body, previous[2], was))
 
     def _flush(self) -> None:
-        """Write the rows that wait, those of one object as one."""
-        deletes: list[Row] = []
-        updates: list[Row] = []
-        inserts: list[Row] = []
-        for key, (before, expires) in self._touched.items():
-            collection = self._collections[key.collection]
-            place = (collection.id, key.namespace, key.name)
-            now = collection.standings.get(key)
-            if now is not None and before is not None and now.uid == before.uid:
-                updates.append((now.revision, expires, *place))
-                continue
-            if before is not None:
-                deletes.append(place)
-            if now is not None:
-                inserts.append((*place, now.uid, now.revision, expires))
-        rows = (self._new, self._changes, deletes, updates, inserts)
+        """Write the rows that wait."""
+        rows, self._rows = self._rows, _Rows()
+        self._touched.clear()
         waiting: list[Statement] = [
-            (sql, some) for sql, some in zip(self._statements, rows, strict=True) if some
+            (sql, some)
+            for sql, some in zip(
+                self._statements,
+                (rows.collections, rows.changes, rows.deletes, rows.updates, rows.inserts),
+                strict=True,
+            )
+            if some
         ]
-        self._new, self._changes, self._touched = [], [], {}
         if waiting:
             self._writer.write(waiting)
 
     def _new_collection(self, name: str, keys: Keys) -> Collection:
         keys.collection += 1
-        self._new.append((keys.collection, name))
+        self._rows.collections.append((keys.collection, name))
         made = self._collections[name] = Collection(keys.collection)
         return made
 
-    def _read_collection(self, name: str) -> Collection | None:
+    def _read(self, name: str) -> Collection | None:
         """Read which objects a collection has; None for one that nothing was ever written to."""
         connection = self._writer.connection
         names = t.api_collection.c
         known = connection.scalar(select(names.id).where(names.name == name))
         if known is None:
             return None
-        collection = self._collections[name] = Collection(known)
         there = t.api_object.c
-        rows = connection.execute(
-            select(there.namespace, there.name, there.revision, there.uid).where(
-                there.collection_id == known
-            )
-        )
-        for namespace, name_, revision, uid in rows:
-            collection.standings[ObjectKey(name, namespace, name_)] = Standing(revision, uid)
+        query = select(there.namespace, there.name, there.revision, there.uid)
+        rows = connection.execute(query.where(there.collection_id == known))
+        standings: dict[Place, Standing] = {
+            (name, space, each): (revision, uid) for space, each, revision, uid in rows
+        }
+        collection = self._collections[name] = Collection(known, standings)
         return collection
 
-    def _body(self, key: ObjectKey, revision: int) -> CachedBody:
+    def _body(self, place: Place, revision: int) -> Cached:
         """Return an object's JSON at its present revision."""
-        found = self._bodies.get(key) or self._cache.get(key)
-        if found is not None and found.revision == revision:
+        found = self._bodies.get(place) or self._cache.get(place)
+        if found is not None and found[0] == revision:
             return found
         return _read_body(self._writer.connection, revision)
 
 
-def _read_body(connection: Connection, revision: int) -> CachedBody:
+def _read_body(connection: Connection, revision: int) -> Cached:
     change = t.api_change.c
-    offset, body = connection.execute(
-        select(change.revision_offset, change.body).where(change.revision == revision)
-    ).one()
-    return CachedBody(revision, offset, bytes(body))
+    query = select(change.revision_offset, change.body).where(change.revision == revision)
+    offset, body = connection.execute(query).one()
+    return (revision, offset, bytes(body))

@@ -12,12 +12,14 @@ from contextlib import ExitStack, closing
 import pytest
 
 from simulator.errors import StoreError, StoreUnavailableError, WriterLockedError
+from simulator.object_ports import AlreadyExists, NotFound, Written
 from simulator.ports import Committed, Outcome, Refused
 from store.committer import Committer
 from store.postgresql import writer as postgresql_writer
 from store.sql_store import SqlStore
 from tests.postgresql.proxy import Cut, Proxy
 from tests.postgresql.server import PostgresServer
+from tests.store.objects import changed, deleted, made, seen_since
 from tests.store.world import NODE, admits_one
 
 TERMINATE = """
@@ -90,6 +92,26 @@ def test_a_write_whose_connection_is_cut_is_done_once(
     assert cutter.store.apply([admits_one("b", "g2")]) == [Committed(3)]
     assert [each.revision for each in cutter.store.history()] == [1, 2, 3]
     assert _state(cutter.store) == {"g0": "first", "g1": "a", "g2": "b"}
+
+
+@pytest.mark.parametrize("cut", list(Cut))
+@pytest.mark.parametrize("statement", ["INSERT INTO api_change ", "COMMIT"])
+def test_objects_whose_connection_is_cut_are_written_once(
+    cutter: Cutter, statement: str, cut: Cut
+) -> None:
+    """Their own change is the evidence: a batch of them leaves no trace in the history."""
+    objects = cutter.store.objects
+    objects.apply([made("a"), made("b")])
+    for batch in ([made("c")], [changed("a", "x")], [deleted("b")]):
+        cutter.cut_at(statement, cut)
+
+        assert isinstance(objects.apply(batch)[0], Written)
+    assert [(each.revision, each.key.name) for each in seen_since(objects, 3)] == [
+        (4, "c"),
+        (5, "a"),
+        (6, "b"),
+    ]
+    assert objects.apply([made("c"), deleted("b")]) == [AlreadyExists(), NotFound()]
 
 
 @pytest.mark.parametrize("cut", list(Cut))

@@ -25,9 +25,11 @@ from simulator.core.transitions import (
     PodIdentity,
 )
 from simulator.errors import ConfigError, SchemaOutOfDateError
+from simulator.ports import Committed
 from store import migrating, schema
 from store.sql_store import SqlStore
 from store.tables import SCHEMA_REVISION
+from tests.store.objects import change_of, deleted, key, made
 
 NODE = NodeName("n0")
 REVISIONS = ["0001", "0002", "0003", "0004"]
@@ -168,6 +170,50 @@ def test_the_phase_of_a_node_that_is_back_at_its_file_may_be_lost(
         migrating.upgrade(connection)
     with closing(SqlStore(database_url)) as store:
         assert store.load(NODE).phase is None
+
+
+def test_a_database_without_objects_is_upgraded_with_what_it_has(
+    database_url: str, engine: Engine
+) -> None:
+    """Revisions go on; until then each was a change of the history."""
+    with closing(SqlStore(database_url)) as store:
+        _admit(store)
+        before = (store.load(NODE), store.holders(), store.history())
+    with engine.begin() as connection:
+        migrating.downgrade(connection, "0003")
+
+        assert inspect(connection).has_table("api_object") is False
+        assert connection.execute(text("SELECT * FROM history_segment")).all() == [(1, 1)]
+        migrating.upgrade(connection)
+    with closing(SqlStore(database_url)) as store:
+        assert (store.load(NODE), store.holders(), store.history()) == before
+        assert store.objects.revision() == 2
+        (made_,) = store.objects.apply([made("a")])
+
+        assert change_of(made_).revision == 3
+        assert store.apply([NodeBooted(NODE, Instant(4), "boot-2")]) == [Committed(4)]
+
+
+def test_a_schema_without_objects_is_refused_while_there_are_some(
+    database_url: str, engine: Engine
+) -> None:
+    with closing(SqlStore(database_url)) as store:
+        store.objects.apply([made(key("default", namespace="", collection="namespaces"))])
+        store.objects.apply([made("a")])
+    for revision in ("0003", "base"):
+        with (
+            pytest.raises(
+                SchemaOutOfDateError,
+                match="has pods of an API server, which schema 0003 does not know; delete them",
+            ),
+            engine.begin() as connection,
+        ):
+            migrating.downgrade(connection, revision)
+    with closing(SqlStore(database_url)) as store:
+        assert store.objects.get(key("a")) is not None
+        store.objects.apply([deleted("a")])
+    with engine.begin() as connection:
+        migrating.downgrade(connection, "base")
 
 
 def test_an_older_database_is_refused_with_the_command_that_upgrades_it(

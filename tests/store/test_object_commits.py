@@ -1,0 +1,185 @@
+"""Group commit of objects: with transitions, each with its own outcome, watches first."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from simulator.errors import StoreUnavailableError
+from simulator.object_ports import AlreadyExists, Conflicted, NotFound, ObjectChange
+from simulator.ports import Committed, Refused, Store
+from store.committer import Committer
+from store.failing_store import FailingStore
+from store.memory.store import MemoryStore
+from store.sql_store import SqlStore
+from tests.store.objects import changed, deleted, key, made, revisions_of, seen_since
+from tests.store.world import admits_one
+
+
+class Commits:
+    """A committer that is held after its first commit until told to go on.
+
+    Attributes:
+        counts: How many writes each commit had.
+        heard: What watches heard of each.
+        handed: How many answers came together.
+        begun: Set when the first one is done.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.counts: list[int] = []
+        self.handed: list[int] = []
+        self.heard: list[list[ObjectChange]] = []
+        self.begun = threading.Event()
+        self._go_on = threading.Event()
+        self.committer = Committer(
+            store, committed=self._committed, changed=self.heard.append, deliver=self._deliver
+        )
+
+    def close(self) -> None:
+        """Let what has gathered be committed."""
+        self._go_on.set()
+        self.committer.close()
+
+    def _committed(self, count: int, _seconds: float) -> None:
+        self.counts.append(count)
+        self.begun.set()
+        self._go_on.wait()
+
+    def _deliver(self, answers: list[Callable[[], None]]) -> None:
+        self.handed.append(len(answers))
+        for answer in answers:
+            answer()
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened: Store = MemoryStore()
+    if request.param == "sqlite":
+        opened = SqlStore(f"sqlite:///{tmp_path}/rebind.db")
+    elif request.param == "postgresql":
+        opened = SqlStore(request.getfixturevalue("postgres_url"))
+    yield opened
+    opened.close()
+
+
+def test_both_kinds_share_a_commit_and_each_caller_gets_its_own_outcomes(store: Store) -> None:
+    with closing(Commits(store)) as commits:
+        answers: dict[str, object] = {}
+
+        def told(name: str) -> Callable[[object], None]:
+            return lambda answer: answers.update({name: answer})
+
+        committer = commits.committer
+        committer.submit([admits_one("a", "g0")], told("first"))
+        assert commits.begun.wait(60)
+        committer.submit_objects([made("a"), made("a"), made("b")], told("bulk"))
+        committer.submit([admits_one("b", "g0"), admits_one("c", "g1")], told("admissions"))
+        committer.submit_objects([], told("nothing"))
+        committer.submit_objects([changed("b", "x", revision=1)], told("conflict"))
+        committer.submit_objects([deleted("c")], told("missing"))
+        committer.submit_objects([changed("a", "x")], told("update"))
+
+    assert commits.counts == [1, 8]
+    bulk, update = answers["bulk"], answers["update"]
+    assert isinstance(bulk, list)
+    assert isinstance(update, list)
+    assert answers["first"] == [Committed(1)]
+    assert answers["admissions"] == [
+        Refused("device g0 of example.com/gpu is held by pod uid-a"),
+        Committed(2),
+    ]
+    assert bulk[1] == AlreadyExists()
+    assert revisions_of([bulk[0], bulk[2], *update]) == [3, 4, 5]
+    assert answers["nothing"] == []
+    assert answers["conflict"] == [Conflicted(4, "uid-b", is_another=False)]
+    assert answers["missing"] == [NotFound()]
+
+
+def test_watches_hear_of_a_commit_at_once_and_before_those_who_wrote(store: Store) -> None:
+    with closing(Commits(store)) as commits:
+        heard_when_answered: list[int] = []
+
+        def answered(_: object) -> None:
+            heard_when_answered.append(sum(len(changes) for changes in commits.heard))
+
+        commits.committer.submit_objects([made("first")], answered)
+        assert commits.begun.wait(60)
+        for name in ("a", "b"):
+            commits.committer.submit_objects([made(name)], answered)
+        commits.committer.submit([admits_one("a", "g0")], answered)
+
+    assert [[each.revision for each in changes] for changes in commits.heard] == [[1], [3, 4]]
+    assert heard_when_answered == [1, 3, 3, 3]
+    assert commits.handed == [2, 4]
+    assert seen_since(store.objects, 0) == tuple(commits.heard[0] + commits.heard[1])
+
+
+def test_an_error_reaches_all_who_wait_and_watches_hear_nothing() -> None:
+    heard: list[object] = []
+    answers: list[object] = []
+    failing = FailingStore(MemoryStore(), fail_at=1)
+    with closing(Committer(failing, changed=heard.append)) as committer:
+        committer.submit_objects([made("a")], answers.append)
+        committer.submit_objects([made("a")], answers.append)
+
+    assert isinstance(answers[0], StoreUnavailableError)
+    assert [type(each) for each in answers[1:]] in ([list], [StoreUnavailableError])
+    assert len(heard) == sum(isinstance(each, list) for each in answers)
+
+
+def test_nothing_is_heard_of_what_was_refused() -> None:
+    heard: list[object] = []
+    with closing(Committer(MemoryStore(), changed=heard.append)) as committer:
+        committer.submit_objects([deleted("a")], lambda _: None)
+
+    assert heard == []
+
+
+KILLED_WHILE_WRITING = """
+import sys
+from store.sql_store import SqlStore
+from tests.store.objects import changed, deleted, made
+store = SqlStore(sys.argv[1])
+for number in range(1_000_000):
+    name = f"p{number}"
+    outcomes = store.objects.apply([made(name), changed(name, "x"), made("kept" + name)])
+    outcomes += store.objects.apply([deleted(name)])
+    print(outcomes[-1].change.revision, flush=True)
+"""
+
+
+def test_kill_9_loses_no_acknowledged_write_and_no_change_for_watches(database_url: str) -> None:
+    """R97, acceptance 2 of the API server: in the store."""
+    process = subprocess.Popen(  # noqa: S603 - our own text, run by this very Python
+        [sys.executable, "-c", KILLED_WHILE_WRITING, database_url],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if int(line) >= 40:
+            break
+    process.send_signal(signal.SIGKILL)
+    acknowledged = [int(line) for line in process.stdout if line.endswith("\n")]
+    process.wait()
+    process.stdout.close()
+    last = max([40, *acknowledged])
+    with closing(SqlStore(database_url)) as store:
+        objects = store.objects
+        revision = objects.revision()
+
+        assert revision in {last, last + 3, last + 4}
+        assert [each.revision for each in seen_since(objects, 0)] == list(range(1, revision + 1))
+        assert revisions_of(objects.apply([made("next")])) == [revision + 1]
+        assert objects.get(key("keptp0")) is not None
+        assert objects.get(key("p0")) is None
