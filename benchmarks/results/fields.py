@@ -11,11 +11,8 @@ from typing import Annotated, Final, TypeAlias
 from pydantic import ConfigDict, Field, JsonValue, PlainSerializer, PlainValidator
 from pydantic.alias_generators import to_camel
 
-from benchmarks.results.latencies import Latencies
+from benchmarks.results.latencies import PERCENTILES, Latencies
 from simulator.core.instants import Duration, format_duration, parse_duration
-
-PERCENTILES: Final = (50.0, 90.0, 99.0, 99.9, 100.0)
-"""Printed of every histogram; the last one is the longest latency."""
 
 DOCUMENT: Final = ConfigDict(
     extra="forbid", strict=True, allow_inf_nan=False, alias_generator=to_camel

@@ -34,63 +34,58 @@ LEADS: Final = 3
 """Sentences that stand on top; further ones are said below."""
 
 _NAMED_MAX: Final = 3
+_ASKED: Final = "bind-resource"
+"""What the review of 2018 asked about."""
+_UNTOLD: Final = " With one repetition nobody can tell such differences from noise."
 _LOCAL: Final = ("checkpoint", "database")
 """Persistences without the API, the one to compare with first."""
 
 
 def findings(merged: Sequence[Merged]) -> tuple[str, ...]:
-    """Return the sentences, the most telling ones first; none of nothing."""
+    """Return the sentences, the most telling one of each kind first; none of nothing."""
     if not merged:
         return ()
     naming = Naming(one.setting for one in merged)
-    found = [
-        *_added_by_the_api(merged),
-        *_batching(merged),
-        *_growth(merged),
-        *_saturation(merged, naming),
+    kinds = [
+        list(_added_by_the_api(merged)),
+        list(_batching(merged)),
+        list(_growth(merged)),
+        list(_saturation(merged, naming)),
     ]
+    found = [kind[0] for kind in kinds if kind] + [one for kind in kinds for one in kind[1:]]
     if not found:
         return (_alone(merged[0], naming) if len(merged) == 1 else _fastest(merged, naming),)
     if any(len(one.rows) == 1 and one.setting.clock is TimeSource.REAL for one in merged):
-        found.append("Where there is only one repetition, nobody can tell a difference from noise.")
+        found[0] += _UNTOLD
     return tuple(found)
 
 
 def _around(setting: Setting) -> tuple[object, ...]:
-    """Return what a persistence is measured under, its client's limits apart."""
+    """Return what a persistence is measured under, its client apart."""
     return (
         *(setting.clock, setting.durability, setting.added_fsync),
-        *(setting.nodes, setting.existing, setting.clients),
+        *(setting.nodes, setting.existing),
     )
-
-
-def _is_unbatched(setting: Setting) -> bool:
-    return not setting.flush_period and max(setting.commit_batch or 1, setting.bulk_bind or 1) == 1
-
-
-def _uses_api(setting: Setting) -> bool:
-    return setting.store is Store.API and setting.persistence not in _LOCAL
 
 
 def _added_by_the_api(merged: Sequence[Merged]) -> Iterator[str]:
     """Say what binding through the API adds to a pod's start, at each limit of the client."""
-    local = next(
-        (name for name in _LOCAL if any(one.setting.persistence == name for one in merged)), None
-    )
+    names = list(dict.fromkeys(one.setting.persistence for one in merged))
+    local = next((name for name in _LOCAL if name in names), None)
     if local is None:
         return
-    ways = dict.fromkeys(
-        one.setting.persistence
-        for one in merged
-        if _uses_api(one.setting) and _is_unbatched(one.setting)
-    )
-    for way in ways:
+    local_batch = _least_batch(merged, local)
+    through_api = {one.setting.persistence for one in merged if one.setting.store is Store.API}
+    for way in sorted((name for name in names if name in through_api), key=_asked_first):
+        batch = _least_batch(merged, way)
         found = [
             pair
             for pair in pairs(
                 merged,
-                lambda one: one.persistence == local and _is_unbatched(one),
-                lambda one, way=way: one.persistence == way and _is_unbatched(one),  # type: ignore[misc]
+                lambda one: one.persistence == local and _batch_sizes(one) == local_batch,
+                lambda one, way=way, batch=batch: (  # type: ignore[misc]
+                    one.persistence == way and _batch_sizes(one) == batch
+                ),
                 _around,
             )
             if pair.first.setting.qps in {None, pair.second.setting.qps}
@@ -101,7 +96,24 @@ def _added_by_the_api(merged: Sequence[Merged]) -> Iterator[str]:
             if (part := _added(found, limits))
         ]
         if parts:
-            yield f"Compared with {local}, {way} changes a pod's start {'; '.join(parts)}."
+            flush = found[0].second.setting.flush_period
+            name = f"{way} (flushPeriod {format_duration(flush)})" if flush else way
+            yield f"Compared with {local}, {name} changes a pod's start {'; '.join(parts)}."
+
+
+def _asked_first(persistence: str) -> bool:
+    return persistence != _ASKED
+
+
+def _batch_sizes(setting: Setting) -> tuple[int, int, int]:
+    return setting.flush_period or 0, setting.bulk_bind or 1, setting.commit_batch or 1
+
+
+def _least_batch(merged: Sequence[Merged], persistence: str) -> tuple[int, int, int]:
+    """Return how a persistence gathers writes where it does so least."""
+    return min(
+        _batch_sizes(one.setting) for one in merged if one.setting.persistence == persistence
+    )
 
 
 def _added(found: Sequence[Pair], limits: str) -> str:
@@ -145,12 +157,7 @@ class _Batch:
 
 
 _BATCHES: Final = (
-    _Batch(
-        "commitBatch",
-        lambda one: one.commit_batch,
-        str,
-        lambda one: replace(one, commit_batch=None),
-    ),
+    _Batch("bulkBind", lambda one: one.bulk_bind, str, lambda one: replace(one, bulk_bind=None)),
     _Batch(
         "flushPeriod",
         lambda one: one.flush_period,
@@ -158,10 +165,10 @@ _BATCHES: Final = (
         lambda one: replace(one, flush_period=None),
     ),
     _Batch(
-        "bulkBind",
-        lambda one: one.bulk_bind,
+        "commitBatch",
+        lambda one: one.commit_batch,
         str,
-        lambda one: replace(one, bulk_bind=None),
+        lambda one: replace(one, commit_batch=None),
     ),
 )
 
@@ -192,7 +199,7 @@ def _batched(
     changes = [
         f"{quantity} {change}"
         for quantity, change in (
-            ("the served rate", _ratios(full or found, ACHIEVED)),
+            ("the served rate", _rates(full or found)),
             ("p99", _ratios(calm or found, P99)),
             ("API calls per pod", _ratios(found, CALLS_EACH)),
         )
@@ -200,6 +207,13 @@ def _batched(
     ]
     sizes = f"{batch.word} {batch.written(most)} against {batch.written(least)}"
     return f"With {persistence}, {sizes} changes {', '.join(changes)}."
+
+
+def _rates(found: Sequence[Pair]) -> str:
+    """Return how the served rate changes; what then serves all may be able to serve more."""
+    ratios = _ratios(found, ACHIEVED)
+    is_open = any(keeps_up(pair.second) and not keeps_up(pair.first) for pair in found)
+    return f"{ratios} or more" if is_open and ratios.startswith("×") else ratios
 
 
 def _ratios(found: Sequence[Pair], quantity: Quantity) -> str:

@@ -14,6 +14,9 @@ from typing_extensions import override
 
 from simulator.core.instants import MICROSECOND, Duration
 
+PERCENTILES: Final = (50.0, 90.0, 99.0, 99.9, 100.0)
+"""Printed of every histogram; the last one is the longest latency."""
+
 _LOWEST_US: Final = 1
 _HIGHEST_US: Final = 3_600_000_000
 _DIGITS: Final = 3
@@ -33,6 +36,7 @@ class Latencies:
     def __init__(self, recorded: Iterable[int] = ()) -> None:
         """Begin with some latencies in nanoseconds."""
         self._histogram = HdrHistogram(_LOWEST_US, _HIGHEST_US, _DIGITS)
+        self._found: dict[float, Duration] = {}
         for nanoseconds in recorded:
             self.record(nanoseconds)
 
@@ -40,10 +44,12 @@ class Latencies:
         """Add one latency, or as many equal ones as `count` says."""
         microseconds = min(max(nanoseconds // MICROSECOND, _LOWEST_US), _HIGHEST_US)
         self._histogram.record_value(microseconds, count)
+        self._found = {}
 
     def add(self, other: Latencies) -> None:
         """Add what another one holds."""
         self._histogram.add(other._histogram)
+        self._found = {}
 
     def __len__(self) -> int:
         """Return how many were recorded."""
@@ -61,11 +67,17 @@ class Latencies:
         return self.percentiles((percent,))[0]
 
     def percentiles(self, percents: Sequence[float]) -> tuple[Duration, ...]:
-        """Return several percentiles, which costs no more than one."""
+        """Return several percentiles, which costs no more than one.
+
+        They are kept until something is added, since tables and plots ask for them often.
+        """
         if not len(self):
             return (Duration(0),) * len(percents)
-        found = self._histogram.get_percentile_to_value_dict(list(percents))
-        return tuple(Duration(found[percent] * MICROSECOND) for percent in percents)
+        if not all(percent in self._found for percent in percents):
+            wanted = [*PERCENTILES, *percents]
+            for percent, value in self._histogram.get_percentile_to_value_dict(wanted).items():
+                self._found[percent] = Duration(value * MICROSECOND)
+        return tuple(self._found[percent] for percent in percents)
 
     def longest(self) -> Duration:
         """Return the longest; 0 when there are none."""

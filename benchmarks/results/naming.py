@@ -24,6 +24,9 @@ class Knob:
         words: In sentences and legends; empty where it does not apply.
         always: Whether tables show it even where all settings have the same.
         usual: Words that go without saying where all settings share them.
+        own: Whether it means something only beside its persistence, so that it is named only where
+            one persistence has several.
+        is_batch: Whether tables show it in the one column `BATCH`.
     """
 
     header: str
@@ -31,16 +34,18 @@ class Knob:
     words: Callable[[Setting], str]
     always: bool = False
     usual: str = ""
+    own: bool = False
+    is_batch: bool = False
 
 
 def batching(setting: Setting) -> str:
-    """Return how writes are gathered: `64`, `flush 1s`, `bulk 16`; `-` where they are not."""
+    """Return how writes are gathered: `64 flush 1s`, `bulk 16`; `-` where they are not."""
     parts = []
     if setting.commit_batch is not None:
         parts.append(str(setting.commit_batch))
     if setting.flush_period:
         parts.append(f"flush {format_duration(setting.flush_period)}")
-    if setting.bulk_bind is not None:
+    if (setting.bulk_bind or 1) > 1:
         parts.append(f"bulk {setting.bulk_bind}")
     return " ".join(parts) or NONE
 
@@ -50,17 +55,6 @@ def client_limits(setting: Setting) -> str:
     if setting.qps is None:
         return NONE
     return number(setting.qps) + ("" if setting.burst is None else f"/{setting.burst}")
-
-
-def _batching_words(setting: Setting) -> str:
-    parts = []
-    if setting.commit_batch is not None:
-        parts.append(f"commitBatch {setting.commit_batch}")
-    if setting.flush_period is not None:
-        parts.append(f"flushPeriod {format_duration(setting.flush_period)}")
-    if setting.bulk_bind is not None:
-        parts.append(f"bulkBind {setting.bulk_bind}")
-    return ", ".join(parts)
 
 
 def _options(setting: Setting) -> str:
@@ -77,9 +71,31 @@ def _clock_words(setting: Setting) -> str:
 
 KNOBS: Final = (
     Knob("PERSISTENCE", lambda one: one.persistence, lambda one: one.persistence, always=True),
-    Knob("STORE", lambda one: one.store.value, lambda one: f"on {one.store.value}"),
+    Knob("STORE", lambda one: one.store.value, lambda one: f"on {one.store.value}", own=True),
     Knob("OPTIONS", lambda one: _options(one) or NONE, _options),
-    Knob("BATCH", batching, _batching_words, always=True),
+    Knob(
+        "COMMIT-BATCH",
+        lambda one: NONE if one.commit_batch is None else one.commit_batch,
+        lambda one: "" if one.commit_batch is None else f"commitBatch {one.commit_batch}",
+        own=True,
+        is_batch=True,
+    ),
+    Knob(
+        "FLUSH-PERIOD",
+        lambda one: NONE if one.flush_period is None else format_duration(one.flush_period),
+        lambda one: (
+            "" if one.flush_period is None else f"flushPeriod {format_duration(one.flush_period)}"
+        ),
+        own=True,
+        is_batch=True,
+    ),
+    Knob(
+        "BULK-BIND",
+        lambda one: NONE if one.bulk_bind is None else one.bulk_bind,
+        lambda one: "" if one.bulk_bind is None else f"bulkBind {one.bulk_bind}",
+        own=True,
+        is_batch=True,
+    ),
     Knob("QPS", client_limits, _limits_words, always=True),
     Knob(
         "DURABILITY",
@@ -110,7 +126,7 @@ KNOBS: Final = (
 )
 """Everything that a setting sets, in the order in which it is printed."""
 
-_PERSISTENCE, _STORE, *_OTHERS = KNOBS
+_PERSISTENCE, *_OTHERS = KNOBS
 
 
 class Naming:
@@ -118,32 +134,55 @@ class Naming:
 
     def __init__(self, settings: Iterable[Setting]) -> None:
         self._settings = tuple(dict.fromkeys(settings))
-        self.varying: Final = tuple(knob for knob in KNOBS if self._varies(knob))
+        self._varying = tuple(knob for knob in KNOBS if self._varies(knob))
 
     def name(self, setting: Setting) -> str:
         """Return what tells a setting from the others, its persistence first."""
-        words = [_PERSISTENCE.words(setting)]
-        words += [knob.words(setting) for knob in self.varying if knob is not _PERSISTENCE]
-        return ", ".join(word for word in words if word)
+        told = [
+            knob.words(setting)
+            for knob in self._varying
+            if knob is not _PERSISTENCE and self._is_told(knob, setting)
+        ]
+        return ", ".join(word for word in (_PERSISTENCE.words(setting), *told) if word)
 
     def shared(self) -> str:
         """Return what all settings have in common, e.g. `durability full, 200 nodes, real time`."""
         found: list[str] = []
         for knob in _OTHERS:
-            words = dict.fromkeys(knob.words(setting) for setting in self._settings)
-            words.pop("", None)
+            words = self._words(knob)
             words.pop(knob.usual, None)
-            if knob not in self.varying and knob.header not in _UNSAID:
+            if knob not in self._varying and not knob.own:
                 found += words
         return ", ".join(found)
 
+    def columns(self) -> list[Knob]:
+        """Return the columns of a table: what varies, and what stands beside every number."""
+        shown = [knob for knob in KNOBS if not knob.is_batch and self._is_column(knob)]
+        at = next(place for place, knob in enumerate(shown) if knob.header == "QPS")
+        return [*shown[:at], BATCH, *shown[at:]]
+
+    def _is_column(self, knob: Knob) -> bool:
+        return knob.always or knob in self._varying
+
     def _varies(self, knob: Knob) -> bool:
-        """Tell whether settings differ in a knob; the store only within one persistence."""
-        if knob is _STORE:
-            pairs = {(setting.persistence, setting.store) for setting in self._settings}
-            return len(pairs) > len({setting.persistence for setting in self._settings})
-        return len({knob.words(setting) for setting in self._settings} - {""}) > 1
+        if knob.own:
+            return any(self._is_told(knob, setting) for setting in self._settings)
+        return len(self._words(knob)) > 1
+
+    def _is_told(self, knob: Knob, setting: Setting) -> bool:
+        """Tell whether a knob tells a setting from others."""
+        return not knob.own or len(self._words(knob, setting.persistence)) > 1
+
+    def _words(self, knob: Knob, persistence: str | None = None) -> dict[str, None]:
+        """Return what settings say of a knob, those of one persistence or all."""
+        words = dict.fromkeys(
+            knob.words(setting)
+            for setting in self._settings
+            if persistence in {None, setting.persistence}
+        )
+        words.pop("", None)
+        return words
 
 
-_UNSAID: Final = frozenset({"BATCH"})
-"""Stands in every table, and means nothing without its persistence."""
+BATCH: Final = Knob("BATCH", batching, lambda _: "")
+"""How writes are gathered, in one column."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmarks.results.findings import LEADS, findings
 from benchmarks.results.merging import Merged, merge
-from benchmarks.results.naming import KNOBS, Naming
+from benchmarks.results.naming import Naming
 from benchmarks.results.noise_text import fsync_line, incomplete_line, machine_lines, noise_line
 from benchmarks.results.plots import plots
 from benchmarks.results.plotting import Figure
@@ -94,9 +94,8 @@ def _table(  # noqa: PLR0913 - one table, whose parts say what they are
     *,
     is_open: bool = True,
 ) -> TableView:
-    knobs = [knob for knob in KNOBS[1:] if knob.always or knob in naming.varying]
+    knobs = naming.columns()
     head = [
-        ("SETTING", ""),
         *((knob.header, "") for knob in knobs),
         ("PHASE", ""),
         *((one.header, one.about) for one in figures),
@@ -107,14 +106,13 @@ def _table(  # noqa: PLR0913 - one table, whose parts say what they are
         head=tuple(head),
         lines=tuple(
             (
-                one.setting.persistence,
                 *(str(knob.value(one.setting)) for knob in knobs),
                 one.phase,
                 *(_cell(one, figure) for figure in figures),
             )
             for one in lines
         ),
-        names=len(knobs) + 2,
+        names=len(knobs) + 1,
         open=is_open,
     )
 

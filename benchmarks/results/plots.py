@@ -26,12 +26,9 @@ def plots(merged: Sequence[Merged], first_number: int = 1) -> list[Figure]:
         first_number: Of the first plot, since ids on a page are all different.
     """
     numbers = count(first_number)
-    found: list[Figure] = []
-    for make in (over_load, achieved, percentiles, over_time, batching, growth):
-        for plot, caption in make(merged):
-            if plot.lines:
-                found.append(line_figure(plot, next(numbers), caption))
-    found += [_bar_figure(plot, legend, next(numbers)) for plot, legend in side_by_side(merged)]
+    found = [_bar_figure(plot, legend, next(numbers)) for plot, legend in side_by_side(merged)]
+    for make in (growth, over_load, achieved, batching, percentiles, over_time):
+        found += [line_figure(plot, next(numbers), caption) for plot, caption in make(merged)]
     return found
 
 

@@ -33,7 +33,7 @@ K = TypeVar("K")
 Drawn: TypeAlias = Iterator[tuple[LinePlot, str]]
 """Plots, each with its caption."""
 
-PLOTS_MAX: Final = 6
+PLOTS_MAX: Final = 4
 """Contexts that are drawn; the table has all of them."""
 _ANY: Final = Setting(persistence="", store=Store.FILE)
 
@@ -116,6 +116,30 @@ def grouped(merged: Iterable[Merged], key: Callable[[Merged], K]) -> dict[K, lis
     return found
 
 
+def by_context(
+    merged: Sequence[Merged], of: Callable[[Merged], Setting]
+) -> dict[Setting, list[Merged]]:
+    """Return rows by their contexts; those without a client of the API stand in each that fits.
+
+    Args:
+        merged: Rows.
+        of: Their contexts.
+    """
+    contexts = dict.fromkeys(map(of, merged))
+    limited = [one for one in contexts if one.qps is not None]
+    covered = {_without_client(one) for one in limited}
+    kept = [one for one in contexts if one.qps is not None or _without_client(one) not in covered]
+    return {one: [each for each in merged if _fits(of(each), one)] for one in kept}
+
+
+def _fits(own: Setting, one: Setting) -> bool:
+    return own == one or (own.qps is None and _without_client(own) == _without_client(one))
+
+
+def _without_client(setting: Setting) -> Setting:
+    return replace(setting, qps=None, burst=None, clients=1)
+
+
 def faceted(
     merged: Sequence[Merged], series: Callable[[Setting], Setting]
 ) -> Iterator[tuple[str, list[Series]]]:
@@ -129,7 +153,7 @@ def faceted(
     if len(settings) <= COLORS:
         yield "", _series(merged, series, Naming(settings))
         return
-    contexts = grouped(merged, lambda one: context(series(one.setting)))
+    contexts = by_context(merged, lambda one: context(series(one.setting)))
     naming = Naming(contexts)
     ways = Naming(way(setting) for setting in settings)
     for each, rows in list(contexts.items())[:PLOTS_MAX]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-from benchmarks.results.fields import PERCENTILES, percentile_name
+from benchmarks.results.fields import percentile_name
+from benchmarks.results.latencies import PERCENTILES
 from benchmarks.results.rows import Measure, Row
 from simulator.core.instants import Duration, format_duration
 

@@ -8,8 +8,10 @@ from typing import Final
 
 from benchmarks.results.merging import Merged
 from benchmarks.results.naming import Naming
+from benchmarks.results.pairs import keeps_up
 from benchmarks.results.plotting import (
     Legend,
+    by_context,
     context,
     grouped,
     way,
@@ -22,8 +24,8 @@ from benchmarks.results.quantities import (
     text,
 )
 from benchmarks.results.rows import Setting
-from simulator.reports.plots.bars import Bar, BarGroup, BarPlot
-from simulator.reports.plots.lines import COLORS, swatch
+from simulator.reports.plots.bars import Bar, BarGroup, BarPlot, bar_swatch
+from simulator.reports.plots.lines import COLORS
 
 _GROUPS_MAX: Final = 12
 """Of bars, in one plot."""
@@ -37,14 +39,14 @@ def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Lege
     naming = Naming(ways)
     styles = {each: style for style, each in enumerate(ways)}
     latency = START_P99 if any(one.spread(START_P99.of) for one in merged) else P99
-    for quantity, title in (
-        (latency, f"Side by side: {latency.about}"),
-        (ACHIEVED, "Side by side: pods served per second"),
-    ):
+    compared = [(latency, f"Side by side: {latency.about}")]
+    if not all(map(keeps_up, merged)):
+        compared.append((ACHIEVED, "Side by side: pods served per second"))
+    for quantity, title in compared:
         groups = _bar_groups(merged, quantity, styles)
         used = dict.fromkeys(bar.style for group in groups for bar in group.bars)
         names = {style: naming.name(each) for each, style in styles.items()}
-        legend = tuple(Legend(swatch(style), names[style]) for style in sorted(used))
+        legend = tuple(Legend(bar_swatch(style), names[style]) for style in sorted(used))
         if any(len(group.bars) > 1 for group in groups):
             about = "; ".join(
                 f"{group.name}: "
@@ -59,10 +61,14 @@ def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Lege
 def _bar_groups(
     merged: Sequence[Merged], quantity: Quantity, styles: dict[Setting, int]
 ) -> tuple[BarGroup, ...]:
-    places = grouped(merged, lambda one: (one.phase, context(one.setting)))
-    naming = Naming(each for _, each in places)
+    places = [
+        (phase, each, here)
+        for phase, rows in grouped(merged, lambda one: one.phase).items()
+        for each, here in by_context(rows, lambda one: context(one.setting)).items()
+    ]
+    naming = Naming(each for _, each, _ in places)
     groups = []
-    for (phase, each), rows in list(places.items())[:_GROUPS_MAX]:
+    for phase, each, rows in places[:_GROUPS_MAX]:
         words = naming.name(each)
         bars = []
         for one in rows:

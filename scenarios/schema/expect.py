@@ -22,7 +22,7 @@ from scenarios.schema.fields import (
 from scenarios.schema.variants import PersistenceVariant
 from simulator.core import records
 from simulator.core.instants import Duration
-from simulator.core.records import INVARIANTS
+from simulator.core.invariant_names import INVARIANTS
 
 ReadmissionName = Literal["upstream", "pinned", "reassign", "wait"]
 RpcName = Literal["Allocate", "GetPreferredAllocation", "PreStartContainer"]

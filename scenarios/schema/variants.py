@@ -11,13 +11,16 @@ from pydantic import BeforeValidator
 
 from scenarios.files.phrases import found, nearest
 from scenarios.schema.fields import Wording
+from simulator.core.instants import format_duration, parse_duration
+from simulator.core.persistence.choosing import (
+    FLUSH_PERIOD,
+    STRATEGIES,
+    OptionValue,
+    option_of,
+)
 
-OPTIONS: Final[dict[str, tuple[str, ...]]] = {
-    "checkpoint": ("dirFsync",),
-    "database": (),
-    "dual-write": ("databasePrimary", "dirFsync"),
-}
-"""The strategies of this release and the options of each; all options are booleans."""
+OPTIONS: Final = MappingProxyType({name: kept.options for name, kept in STRATEGIES.items()})
+"""The strategies of this release and the options of each; all but `flushPeriod` are booleans."""
 
 
 ADDS_NOTHING: Final = ("database",)
@@ -33,30 +36,33 @@ class Persistence:
     """
 
     name: str
-    options: tuple[tuple[str, bool], ...] = ()
+    options: tuple[tuple[str, OptionValue], ...] = ()
 
     @property
     def label(self) -> str:
         """Short text for headings: `checkpoint` or `checkpoint dirFsync`."""
-        given = [name if value else f"{name}=false" for name, value in self.options]
+        given = [
+            name if value is True else f"{name}={written_option(value)}"
+            for name, value in self.options
+        ]
         return " ".join([self.name, *given])
 
     def includes(self, other: Persistence) -> bool:
         """Tell whether a row for this variant is meant for `other`.
 
         The name must be the same, and every option that the row names; an option that was not given
-        is false.
+        has its default.
         """
         given = dict(other.options)
         return self.name == other.name and all(
-            given.get(option, False) is value for option, value in self.options
+            option_of(given, option) == value for option, value in self.options
         )
 
 
-def parse_persistence(
-    value: object, known: Mapping[str, tuple[str, ...]] = MappingProxyType(OPTIONS)
-) -> Persistence:
+def parse_persistence(value: object, known: Mapping[str, tuple[str, ...]] = OPTIONS) -> Persistence:
     """Read `checkpoint`, `{checkpoint: {dirFsync: true}}`, or `checkpoint:dirFsync=true`.
+
+    Several options of the short form are joined by `+`.
 
     Args:
         value: What was written.
@@ -77,15 +83,35 @@ def parse_persistence(
     if name not in known:
         reason = f'"{name[:40]}" is not a persistence{nearest(name, known)}'
         raise ValueError(reason)
-    chosen: dict[str, bool] = {}
+    chosen: dict[str, OptionValue] = {}
     for option, setting in options.items():
-        if isinstance(setting, bool) and option in known[name]:
-            chosen[option] = setting
-        else:
-            allowed = ", ".join(f"{one}: true|false" for one in known[name]) or "none"
+        read = _setting(option, setting) if option in known[name] else None
+        if read is None:
+            allowed = ", ".join(f"{one}: {_kind(one)}" for one in known[name]) or "none"
             reason = f'"{option}" of {found(setting)} is no option of {name}; allowed: {allowed}'
             raise ValueError(reason)
+        chosen[option] = read
     return Persistence(name, tuple(sorted(chosen.items())))
+
+
+def _setting(option: str, value: object) -> OptionValue | None:
+    """Read an option's value; None when it has none such."""
+    if option != FLUSH_PERIOD:
+        return value if isinstance(value, bool) else None
+    try:
+        read = parse_duration(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return read if read is not None and read >= 0 else None
+
+
+def _kind(option: str) -> str:
+    return "DURATION" if option == FLUSH_PERIOD else "true|false"
+
+
+def written_option(value: OptionValue) -> str:
+    """Write an option's value as a scenario does."""
+    return str(value).lower() if isinstance(value, bool) else format_duration(value)
 
 
 def _option(text: str) -> tuple[str, bool | str]:

@@ -9,7 +9,7 @@ import yaml
 from typing_extensions import override
 
 from scenarios.files.documents import Plain, resolve
-from scenarios.schema.variants import Persistence
+from scenarios.schema.variants import Persistence, written_option
 
 WIDTH: Final = 100
 """Lines are not longer than this, as far as YAML can break them."""
@@ -69,5 +69,8 @@ def written_persistence(persistence: Persistence) -> Plain:
     """Return a persistence as a scenario writes it."""
     if not persistence.options:
         return persistence.name
-    options: dict[str, Plain] = dict(persistence.options)
+    options: dict[str, Plain] = {
+        name: value if isinstance(value, bool) else written_option(value)
+        for name, value in persistence.options
+    }
     return {persistence.name: options}

@@ -215,7 +215,7 @@ def _allocate_resource(
     if reply.response is None:
         state.abandon(resource, chosen, "S3.13")
         return EmptyAllocateResponse()
-    devices = _by_numa(state, resource, chosen)
+    devices = by_numa(state, resource, chosen)
     binding = DeviceBinding(request.pod.uid, request.container, resource, devices, reply.response)
     earlier = state.pod_devices.of_container(binding.pod, binding.container).get(resource)
     added.append(NewBinding(binding, replaces=None if earlier is None else earlier.binding))
@@ -240,7 +240,7 @@ def _restore(state: ManagerState, resource: ResourceName, chosen: Chosen) -> Non
         state.pool(resource).unreserve(chosen)
 
 
-def _by_numa(state: ManagerState, resource: ResourceName, chosen: Chosen) -> DevicesPerNuma:
+def by_numa(state: ManagerState, resource: ResourceName, chosen: Chosen) -> DevicesPerNuma:
     """Group the ids by the NUMA nodes that the plugin lists now, after the call (S3.14)."""
     listed = state.pool(resource).listed
     missing = next((device for device in chosen if device not in listed), None)

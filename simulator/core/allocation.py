@@ -13,6 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from simulator.core.affinity import split_by_affinity
+from simulator.core.api_refusals import (
+    AssignedCountDiffers,
+    AssignedDeviceAbsent,
+    AssignedDeviceBusy,
+    AssignedDeviceUnhealthy,
+)
 from simulator.core.behavior import Readmission, ReadmissionHealthCheck, Reservations, RunningCheck
 from simulator.core.calls import (
     CallFailed,
@@ -58,12 +64,40 @@ def devices_to_allocate(
         return verdict
     if not verdict:
         return ()
+    assigned = _assigned(state, request)
+    if assigned is not None:
+        return assigned
     picking = _Picking(state, request)
     refusal = yield from _choose(picking)
     if refusal is not None:
         state.abandon(request.resource, picking.reserved, "S3.18")
         return refusal
     return tuple(sorted(picking.chosen))
+
+
+def _assigned(state: ManagerState, request: ContainerRequest) -> Chosen | Refusal | None:
+    """Reserve the devices that the API assigns, or say why not; None when it leaves the choice.
+
+    What containers of the same pod have is theirs to share (S3.2).
+    """
+    pod, resource = request.pod, request.resource
+    container = pod.container_named(request.container)
+    named = state.persistence.assigned(pod, container, resource)
+    if named is None or state.pod_devices.ids(pod.uid, container.name, resource) is not None:
+        return None
+    if len(named) != request.count:
+        return AssignedCountDiffers(resource, len(named), request.count)
+    pool = state.pool(resource)
+    in_use = frozenset(pool.allocated()).difference(state.pod_devices.pod_ids(pod.uid, resource))
+    for device in sorted(named):
+        if device in in_use:
+            return AssignedDeviceBusy(resource, device, state.holder(resource, device))
+        if device not in pool.listed:
+            return AssignedDeviceAbsent(resource, device)
+        if not pool.are_healthy((device,)):
+            return AssignedDeviceUnhealthy(resource, device)
+    pool.reserve(named)
+    return tuple(sorted(named))
 
 
 def readmission_verdict(state: ManagerState, request: ContainerRequest) -> Refusal | bool:

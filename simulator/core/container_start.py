@@ -19,8 +19,10 @@ from simulator.core.calls import (
     PreStartContainerReply,
 )
 from simulator.core.manager_state import ManagerState
+from simulator.core.persistence.protocol import StartDelayed
 from simulator.core.plugin_calls import call_plugin
 from simulator.core.pods import Container, Pod
+from simulator.core.recalling import recall_responses
 from simulator.core.refusals import EndpointNotCached, NoRecordedDevices, PreStartFailed, Refusal
 from simulator.core.resources import ResourceName
 from simulator.core.run_options import Conflict, DeviceRunContainerOptions, merge_responses
@@ -44,8 +46,15 @@ class RunOptionsResult:
 def run_options(state: ManagerState, pod: Pod, container: Container) -> Decision[RunOptionsResult]:
     """Prepare the container's devices and return how to start it (S3.22 to S3.24)."""
     refusal = yield from _prepare(state, pod, container)
+    if refusal is None and state.persistence.recalls_ids_only:
+        refusal = yield from recall_responses(state, pod, container)
     if refusal is not None:
         return RunOptionsResult(None, error=refusal.text(state.behavior))
+    # Devices of an allocation at this start wait for the API as those of an admission do.
+    gate = yield from state.persistence.before_start(state, pod)
+    if gate is not None:
+        text = gate.message if isinstance(gate, StartDelayed) else gate.text(state.behavior)
+        return RunOptionsResult(None, error=text)
     allocations = state.pod_devices.of_container(pod.uid, container.name)
     if not allocations:
         return RunOptionsResult(None)

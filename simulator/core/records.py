@@ -8,8 +8,6 @@ be shown. Drivers stamp each record with time and node (`Stamped`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final
 
 from simulator.core.devices import Device, DeviceId, DevicesPerNuma, NumaNode
 from simulator.core.instants import Instant
@@ -177,6 +175,22 @@ class StateWritten(Record):
     target: str
     cause: str
     size: int
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DevicesBound(Record):
+    """The API server took a pod's devices, has them no longer, or refused them.
+
+    Attributes:
+        target: `resourcebinding` for the pod's spec, `devicebinding` for an object of its own.
+        held: What the API has of them now; empty when the object was removed.
+        error: The server's text when it refused; empty when it did not.
+    """
+
+    target: str
+    pod: PodUid
+    held: tuple[HeldRecord, ...] = ()
     error: str = ""
 
 
@@ -360,31 +374,12 @@ class FaultInjected(Record):
     detail: str = ""
 
 
-INVARIANTS: Final = MappingProxyType(
-    {
-        "I1": "no device is in running containers of two pods",
-        "I2": "the devices of a running container never change",
-        "I3": "every running container with devices is in the durable state",
-        "I4": "nobody is shown a device for a pod that never had it",
-        "I5": "devices are freed only after their container has ended",
-        "acknowledged": "an acknowledged binding is not lost",
-        "failed write": "after a failed write, nothing is held that is not in the durable state",
-        "held equals bindings": "the devices that count as held are those of the bindings",
-        "held equals rows": "the device manager and its database hold the same",
-        "nothing reserved at rest": "no reservation outlives its admission (transactional)",
-        "refused holds nothing": "a refused pod holds no device (transactional)",
-        "slots agree": "the fast count of devices in use is the slow one",
-    }
-)
-"""What must always hold, by name (persistence-designs 3.4, and Rebind's own promises)."""
-
-
 @dataclass(frozen=True, slots=True)
 class InvariantViolated(Record):
     """Something that must always hold does not.
 
     Attributes:
-        invariant: One of `INVARIANTS`.
+        invariant: One of `invariant_names.INVARIANTS`.
         detail: The values that contradict each other.
         by_kubelet: Whether the kubelet's own decision breaks it, whatever the persistence
             (S6.5, S5.10).

@@ -2,12 +2,14 @@
 
 For the persistence `checkpoint` that is the file, read as the node's kubelet version reads it; for
 `database` the rows; in a migration what its phase says. A database that cannot be opened restores
-nothing wrong: the kubelet refuses to start, so there is no answer at all.
+nothing wrong: the kubelet refuses to start, so there is no answer at all. Where bindings are kept
+in the API it is what the pods' specs or the DeviceBinding objects say; under `checkpoint+api` the
+file counts, and the specs for what it does not have.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.behavior import Behavior
@@ -17,6 +19,7 @@ from simulator.core.migration.agreement import agreement
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding
+from simulator.engine.api_bindings import ApiBindings
 from simulator.engine.node_phase import NodePhase
 from simulator.engine.observation import CheckpointObservation
 from simulator.engine.ports import Directory
@@ -49,9 +52,10 @@ class RestorableState:
 class Authority:
     """The durable state of one node; what has not changed is not read again."""
 
-    def __init__(self, disk: Directory, phase: NodePhase) -> None:
+    def __init__(self, disk: Directory, phase: NodePhase, api: ApiBindings | None = None) -> None:
         self._disk = disk
         self._phase = phase
+        self._api = api
         self._seen: list[object] = []
         self._no_answer = False
         self._rows: dict[HolderKey, tuple[DeviceId, ...]] | None = None
@@ -95,6 +99,8 @@ class Authority:
             seen += [content, behavior.checkpoints_read]
         rows = self._phase.rows() if self._phase.uses_database else None
         seen.append(rows)
+        if self._api is not None:
+            seen.append(self._api.revision)
         if seen == self._seen:
             return
         self._seen = seen
@@ -104,6 +110,8 @@ class Authority:
             self._state = RestorableState(error=rows)
         elif rows is None or not regime.writes_rows:
             self._state = read_checkpoint(content, behavior)
+            if self._api is not None:
+                self._state = self._with_api(self._state, self._api)
         else:
             found = rows.bindings
             if regime.writes_file:
@@ -111,6 +119,15 @@ class Authority:
             self._state = RestorableState(found)
             self._rows = RestorableState(rows.bindings).ids()
         self._ids = self._state.ids()
+
+    def _with_api(self, state: RestorableState, api: ApiBindings) -> RestorableState:
+        known = {(each.pod, each.container, each.resource) for each in state.bindings}
+        added = tuple(
+            each
+            for each in api.bindings()
+            if (each.pod, each.container, each.resource) not in known
+        )
+        return replace(state, bindings=(*state.bindings, *added))
 
 
 def read_checkpoint(content: bytes | None, behavior: Behavior) -> RestorableState:

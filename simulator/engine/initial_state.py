@@ -6,10 +6,12 @@ the database holds what the checkpoint says when that is where state is kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from simulator.config import CHECKPOINT_FILE_NAME
+from simulator.core.api_calls import PutDeviceBinding
 from simulator.core.checkpoint.bindings import read_bindings
 from simulator.core.checkpoint.recognition import inspect
 from simulator.core.checkpoint.values import Checkpoint
@@ -17,10 +19,12 @@ from simulator.core.devices import device_ids
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
 from simulator.core.transitions import (
     CheckpointImported,
+    DeviceBinding,
     OnConflict,
     PodIdentity,
 )
 from simulator.engine.api import PENDING, SUCCEEDED, TERMINAL_PHASES, ApiPod, ApiServer, PodStatus
+from simulator.engine.authority import read_checkpoint
 from simulator.engine.node import Node
 from simulator.engine.runtime import GivenDevices
 from simulator.engine.spec import ContainerStart, ContainerState, PodSpec, PodStart
@@ -41,12 +45,22 @@ def place_initial_pods(node: Node, api: ApiServer) -> None:
         _import(node, content)
     if content is not None and regime.writes_file:
         node.storage.disk.put(CHECKPOINT_FILE_NAME, content)
-    devices = _devices_by_container(node)
+    bindings = _begun_with(node, content)
+    devices = _devices_by_container(bindings)
+    of_pods: dict[PodUid, list[DeviceBinding]] = {}
+    for binding in bindings:
+        of_pods.setdefault(binding.pod, []).append(binding)
     for pod in node.spec.pods:
         start = _start(node, pod)
-        if not start.gone:
-            api.create(_api_pod(node, pod, start))
-            _place_containers(node, pod, start, devices)
+        if start.gone:
+            continue
+        own = of_pods.get(pod.uid, [])
+        known = _with_devices(pod, devices) if own and node.kept.in_specs else pod
+        api.create(_api_pod(node, known, start))
+        if own and node.kept.in_objects:
+            owner = PodIdentity(pod.uid, pod.namespace, pod.name)
+            api.devices.answer(PutDeviceBinding(node.name, owner, tuple(own)))
+        _place_containers(node, pod, start, devices)
 
 
 def pods_only_recorded(node: Node) -> dict[str, ApiPod]:
@@ -56,6 +70,26 @@ def pods_only_recorded(node: Node) -> dict[str, ApiPod]:
     for pod in pods.values():
         pod.deleted = True
     return pods
+
+
+def _begun_with(node: Node, content: bytes | None) -> tuple[DeviceBinding, ...]:
+    """Return the node's records; without file and rows they are only in the API, from now on."""
+    if node.kept.in_file or node.kept.in_rows:
+        return node.authority.state(node.behavior).bindings
+    return read_checkpoint(content, node.behavior).bindings
+
+
+def _with_devices(pod: Pod, given: DevicesByContainer) -> Pod:
+    """Return a pod with its devices in its spec, as a kubelet that ran before has bound them."""
+
+    def of(container: Container) -> Container:
+        return replace(container, compute_devices=given.get((pod.uid, container.name), ()))
+
+    return replace(
+        pod,
+        init_containers=tuple(of(each) for each in pod.init_containers),
+        containers=tuple(of(each) for each in pod.containers),
+    )
 
 
 def _start(node: Node, pod: Pod) -> PodStart:
@@ -107,10 +141,9 @@ def _import(node: Node, content: bytes) -> None:
         )
 
 
-def _devices_by_container(node: Node) -> DevicesByContainer:
-    """Return what the node's records give to each container, sorted by resource."""
+def _devices_by_container(bindings: Iterable[DeviceBinding]) -> DevicesByContainer:
+    """Return what bindings give to each container, sorted by resource."""
     found: dict[tuple[PodUid, ContainerName], GivenDevices] = {}
-    bindings = node.authority.state(node.behavior).bindings
     for binding in sorted(bindings, key=lambda each: each.resource):
         given = (binding.resource, tuple(device_ids(binding.devices)))
         key = binding.pod, binding.container

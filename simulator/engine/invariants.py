@@ -20,6 +20,7 @@ from simulator.core.devices import DeviceId, device_ids
 from simulator.core.pods import PodUid
 from simulator.core.records import (
     AdmissionDecided,
+    DevicesBound,
     DevicesReleased,
     InvariantViolated,
     ManagerStarted,
@@ -58,6 +59,8 @@ class NodeInvariants:
         """Take a record of this node into account."""
         if isinstance(record, AdmissionDecided):
             self._decided(record)
+        elif isinstance(record, DevicesBound):
+            self._bound(record)
         elif isinstance(record, DevicesReleased):
             self._released(record)
         elif isinstance(record, PodDeleted):
@@ -108,9 +111,19 @@ class NodeInvariants:
         if record.pod in self._ended:
             # Old kubelets admit it again (S5.7), start nothing, and may release it at any time.
             return
+        kept = self._node.kept
+        if not (kept.in_file or kept.in_rows):
+            # What is promised then is what the API has taken, before the first container starts.
+            return
         for binding in kubelet.manager.bindings_of(record.pod):
             key = (binding.pod, binding.container, binding.resource)
             self._acknowledged[key] = device_ids(binding.devices)
+
+    def _bound(self, record: DevicesBound) -> None:
+        """The API has taken devices; of a copy that follows a file nothing is promised."""
+        if not (self._node.kept.in_file or record.pod in self._deleted | self._ended):
+            for pod, container, resource, ids in record.held:
+                self._acknowledged[pod, container, resource] = ids
 
     def _started(self) -> None:
         """A pod whose record was restored has it from before, refused or not."""

@@ -154,7 +154,8 @@ class Kubelet:
         host.api.connect(host.name, self._pod_changed)
         self._node_status.start()
         if warm:
-            self._take_over()
+            pods = [api.pod for api in host.api.pods(host.name) if not api.status.is_terminal]
+            self._upkeep.learn(pods, self._take_over)
         else:
             self.process.after(STATIC_BATCH_DELAY, self._admit_static_pods)
             self.process.after(FIRST_BATCH_DELAY, self._list_pods)
@@ -190,9 +191,8 @@ class Kubelet:
             self._listed = True
             pods = self._host.api.pods(self._host.name)
             listed = [api for api in pods if not api.spec.static]
-            self._upkeep.learn(
-                [api.pod for api in listed], partial(self._admission.admit_first_batch, listed)
-            )
+            living = [api.pod for api in listed if not api.status.is_terminal]
+            self._upkeep.learn(living, partial(self._admission.admit_first_batch, listed))
 
     def _batch_done(self) -> None:
         self.settled = True

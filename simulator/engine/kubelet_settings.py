@@ -12,8 +12,7 @@ from simulator.core.machine import (
     TopologyScope,
     topology_start_error,
 )
-from simulator.core.persistence.checkpoint import CheckpointPersistence
-from simulator.core.persistence.database import DatabasePersistence
+from simulator.core.persistence.choosing import STRATEGIES, strategy_of
 from simulator.core.persistence.dual_write import DualWritePersistence
 from simulator.core.persistence.protocol import Persistence
 from simulator.engine.host import Host
@@ -45,7 +44,11 @@ def _persistence(host: Host, behavior: Behavior) -> Persistence:
         return host.strategy(behavior)
     if host.phase.is_asked:
         return DualWritePersistence(behavior, host.phase.unless_told)
-    return DatabasePersistence() if host.phase.uses_database else CheckpointPersistence(behavior)
+    run = host.run
+    name = run.persistence
+    if STRATEGIES[name].migrates:
+        name = "database" if host.phase.uses_database else "checkpoint"
+    return strategy_of(name, dict(run.persistence_options), behavior)
 
 
 def _machine(host: Host) -> Machine:

@@ -14,6 +14,7 @@ from simulator.core.behavior import Behavior, Reservations
 from simulator.core.choices import Choices, SortedChoices
 from simulator.core.instants import Duration, Instant
 from simulator.core.migration.phases import Phase
+from simulator.core.persistence.choosing import STRATEGIES
 from simulator.core.records import (
     EventEmitted,
     FaultInjected,
@@ -24,6 +25,7 @@ from simulator.core.records import (
 )
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Loss
+from simulator.engine.api_bindings import ApiBindings
 from simulator.engine.authority import Authority
 from simulator.engine.cluster import Cluster
 from simulator.engine.host import Host
@@ -52,6 +54,7 @@ class Node:
         plugins: The node's plugins by name, in the order of the spec.
         behavior: The version that runs, or will start next.
         authority: What the durable state says.
+        kept: Where its persistence keeps device bindings.
         phase: How far its migration between file and database is.
         storage: Its disk and database.
         replacements: How often a blank machine took this one's place.
@@ -107,7 +110,9 @@ class Node:
             machine=self,
             strategy=cluster.strategy,
         )
-        self.authority = Authority(self.storage.disk, self.phase)
+        self.kept = STRATEGIES[run.persistence]
+        bindings = ApiBindings(cluster.api, spec.name, self.kept) if self.kept.in_api else None
+        self.authority = Authority(self.storage.disk, self.phase, bindings)
         self._new_boot()
 
     def emit(self, record: Record) -> None:
@@ -228,6 +233,11 @@ class Node:
         From the first step on the kubelet asks the database for its phase; back at `checkpoint` it
         is configured to use the file alone.
         """
+        if not self.kept.migrates:
+            persistence = self._host.run.persistence
+            error = f"a node with the persistence {persistence} cannot be migrated"
+            self._emit(MigrationStep(to.value, "", error))
+            return
         if not self._powered:
             self._emit(MigrationStep(to.value, "", "the node is down"))
             return

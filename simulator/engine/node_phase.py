@@ -5,29 +5,30 @@ from __future__ import annotations
 from typing import Final
 
 from simulator.core.behavior import Reservations
-from simulator.core.migration.phases import Phase, Regime, regime_of
+from simulator.core.migration.phases import Phase, Regime, Side, regime_of
+from simulator.core.persistence.choosing import STRATEGIES
 from simulator.core.transitions import NodeName, NodeState
 from simulator.engine.ports import NodeDatabase
 from simulator.engine.spec import SimulationSpec
 from simulator.errors import StoreError
 
-_STARTS: Final = {
-    "checkpoint": Phase.CHECKPOINT,
-    "database": Phase.DATABASE,
-    "dual-write": Phase.DUAL_WRITE,
-}
+_STARTS: Final = {"database": Phase.DATABASE, "dual-write": Phase.DUAL_WRITE}
+"""All others begin with the file, or with nothing that could be migrated."""
+
+_NOTHING_ON_NODE: Final = Regime(Side.FILE, writes_file=False, writes_rows=False)
 
 
 def start_phase(run: SimulationSpec) -> Phase:
     """Return the phase in which the nodes of a run begin."""
     if dict(run.persistence_options).get("databasePrimary", False):
         return Phase.DATABASE_PRIMARY
-    return _STARTS[run.persistence]
+    return _STARTS.get(run.persistence, Phase.CHECKPOINT)
 
 
 def keeps_database(run: SimulationSpec) -> bool:
     """Tell whether the nodes of a run have a database, now or in the course of it."""
-    return run.migrates or regime_of(start_phase(run)).writes_rows
+    kept = STRATEGIES[run.persistence]
+    return kept.in_rows or (run.migrates and kept.migrates)
 
 
 def reservations_of(run: SimulationSpec, phase: Phase | None = None) -> Reservations:
@@ -90,7 +91,8 @@ class NodePhase:
     @property
     def regime(self) -> Regime:
         """What the phase means."""
-        return regime_of(self.phase)
+        kept = STRATEGIES[self._run.persistence]
+        return regime_of(self.phase) if kept.in_file or kept.in_rows else _NOTHING_ON_NODE
 
     @property
     def uses_database(self) -> bool:

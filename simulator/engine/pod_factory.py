@@ -38,7 +38,13 @@ class PodFactory:
     def create(self, spec: PodSpec, *, name: str, node: NodeName | None) -> ApiPod:
         """Create a pod called `name`, bound to `node` or left to the scheduler."""
         name = self.free_name(spec.pod.namespace, name)
-        pod = replace(spec.pod, uid=self._uid(name), name=name, created=self._timeline.now())
+        pod = replace(
+            spec.pod,
+            uid=self._uid(name),
+            name=name,
+            created=self._timeline.now(),
+            static=spec.static,
+        )
         api_pod = ApiPod(spec, pod, node)
         self._api.create(api_pod)
         return api_pod

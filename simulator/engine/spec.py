@@ -13,6 +13,7 @@ from simulator import ports
 from simulator.core.behavior import Behavior, Readmission, Reservations
 from simulator.core.devices import Device, DeviceId
 from simulator.core.instants import MILLISECOND, SECOND, Duration
+from simulator.core.persistence.choosing import OptionValue
 from simulator.core.pods import ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.switches import behavior_for
@@ -196,7 +197,7 @@ class SimulationSpec:
     Attributes:
         choice: `sorted` or `random` (from the seed).
         reservations: None for the persistence's default.
-        persistence_options: E.g. `{"dirFsync": True}` as sorted pairs.
+        persistence_options: E.g. `{"dirFsync": True}` as sorted pairs; a time is a duration.
         added_fsync: Extra time that every fsync takes.
         behaviors: How a kubelet version behaves.
         plugin_call_timeout: How long Allocate and GetPreferredAllocation are waited for; None for
@@ -211,7 +212,7 @@ class SimulationSpec:
     pods: tuple[PodSpec, ...] = ()
     kubelet_version: str = "1.36.2"
     persistence: str = "database"
-    persistence_options: tuple[tuple[str, bool], ...] = ()
+    persistence_options: tuple[tuple[str, OptionValue], ...] = ()
     readmission: Readmission = Readmission.UPSTREAM
     reservations: Reservations | None = None
     durability: Durability = Durability.FULL

@@ -7,15 +7,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from simulator.core.machine import TopologyPolicy, TopologyScope
+from simulator.core.persistence.choosing import STRATEGIES
 from simulator.engine.spec import SimulationSpec
 from simulator.errors import ConfigError
-
-PERSISTENCE_OPTIONS: Final = {
-    "checkpoint": ("dirFsync",),
-    "database": (),
-    "dual-write": ("databasePrimary", "dirFsync"),
-}
-"""The persistences that a simulated node can have, with their options."""
 
 CHOICES: Final = ("sorted", "random")
 
@@ -26,9 +20,9 @@ def check_spec(spec: SimulationSpec) -> None:
     Raises:
         ConfigError: It names something twice, or something that is not there.
     """
-    _one_of(spec.persistence, PERSISTENCE_OPTIONS, "persistence")
+    _one_of(spec.persistence, STRATEGIES, "persistence")
     for option, _ in spec.persistence_options:
-        _one_of(option, PERSISTENCE_OPTIONS[spec.persistence], f"option of {spec.persistence}")
+        _one_of(option, STRATEGIES[spec.persistence].options, f"option of {spec.persistence}")
     _one_of(spec.choice, CHOICES, "choice")
     nodes = [node.name for node in spec.nodes]
     _each_once(nodes, "node")

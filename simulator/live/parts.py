@@ -81,7 +81,7 @@ class LiveParts:
 
     def storage(self, node: NodeSpec, emit: Callable[[Record], None]) -> LiveStorage:
         """Return the storage of a node."""
-        dir_fsync = dict(self._run.persistence_options).get("dirFsync", False)
+        dir_fsync = dict(self._run.persistence_options).get("dirFsync", False) is True
         folder = self._settings.folder(node.name).path
         storage = LiveStorage(
             self.timeline,

@@ -173,6 +173,17 @@ def _state_written(record: records.StateWritten, names: Names) -> str:
 
 
 @words.register
+def _devices_bound(record: records.DevicesBound, names: Names) -> str:
+    pod = _pod(record.pod, names)
+    if record.error:
+        return f"{record.target} of {pod} refused: {record.error}"
+    devices = [
+        f"{container} {resource} {' '.join(ids)}" for _, container, resource, ids in record.held
+    ]
+    return f"{record.target} of {pod}: {', '.join(devices) or 'removed'}"
+
+
+@words.register
 def _states_differ(record: records.StatesDiffer, names: Names) -> str:
     del names
     return f"{record.detail}; {record.believed} counts"

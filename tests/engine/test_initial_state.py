@@ -185,7 +185,10 @@ def test_unknown_versions_are_refused() -> None:
     [
         (
             {"persistence": "etcd"},
-            '"etcd" is no persistence; there are: checkpoint, database, dual-write',
+            (
+                '"etcd" is no persistence; there are: checkpoint, database, dual-write, '
+                "checkpoint+api, bind-resource, pod-status, binding-object"
+            ),
         ),
         (
             {"persistence_options": (("fast", True),)},

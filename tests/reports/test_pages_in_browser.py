@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.results.page import benchmark_page
 from simulator.reports.pages.holdings_page import holdings_page
 from simulator.reports.pages.replay_page import replay_page
+from tests.benchmarks.results.example import SETTINGS, example
 from tests.reports.browser import CHROMIUM, Page, browser
 from tests.reports.test_holdings import CHANGES, HELD
 from tests.reports.test_replay_page import built_in, hostile
@@ -79,4 +81,27 @@ def test_hostile_texts_are_shown_and_not_run(page: Page, tmp_path: Path) -> None
 
     assert page.evaluate("document.images.length") == 0
     assert "<img src=x" in page.evaluate("document.querySelector('.timeline').textContent")
+    assert page.problems == []
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_page_of_benchmarks_shows_its_plots_without_error_or_request(
+    page: Page, tmp_path: Path, width: int
+) -> None:
+    run = example(settings=SETTINGS[:4], rates=(100, 900), repetitions=2)
+    opened(page, tmp_path, benchmark_page([run]), width=width)
+    shown = page.evaluate(
+        "[...document.querySelectorAll('svg[role=img]')].filter(one => one.clientWidth).length"
+    )
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('svg[role=img] text')].filter(one => one.clientWidth !== 0)"
+        ".map(one => one.getBoundingClientRect()).filter(box => box.width)"
+        ".map(box => Math.round(box.height))"
+    )
+
+    assert shown == page.evaluate("document.querySelectorAll('figure').length") > 5
+    assert min(sizes) >= 9
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") is True
+    page.evaluate("document.getElementById('theme').click()")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
     assert page.problems == []

@@ -76,6 +76,18 @@ SENTENCES: list[tuple[Record, str]] = [
         "database for admission, 1 change, error: full",
     ),
     (
+        records.DevicesBound("resourcebinding", UID, ((UID, MAIN, GPU, (G0,)),)),
+        "resourcebinding of trainer: main example.com/gpu g0",
+    ),
+    (
+        records.DevicesBound("devicebinding", UID),
+        "devicebinding of trainer: removed",
+    ),
+    (
+        records.DevicesBound("resourcebinding", UID, error="not found"),
+        "resourcebinding of trainer refused: not found",
+    ),
+    (
         records.StatesDiffer("checkpoint", "1 binding only in the file (u/main example.com/gpu)"),
         "1 binding only in the file (u/main example.com/gpu); checkpoint counts",
     ),

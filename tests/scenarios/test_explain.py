@@ -19,7 +19,7 @@ from scenarios.schema.outline import Entry, entries
 from scenarios.schema.trace_outline import RECORDS, Trace, record_entries, record_entry
 from simulator.assembly import simulated
 from simulator.cli.commands.explain import KINDS
-from simulator.core.records import INVARIANTS
+from simulator.core.invariant_names import INVARIANTS
 from simulator.errors import ScenarioError
 from simulator.reports.trace import trace
 from tests.scenarios.writing import SCENARIO, parse

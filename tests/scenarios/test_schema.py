@@ -118,7 +118,8 @@ def test_steps_become_the_engines_actions() -> None:
             "[checkpiont, database]",
             (
                 'example.yaml:6:17: spec.persistence[0]: "checkpiont" is not a persistence; '
-                'did you mean "checkpoint"? Allowed: checkpoint, database, dual-write'
+                'did you mean "checkpoint"? Allowed: checkpoint, database, dual-write, '
+                "checkpoint+api, bind-resource, pod-status, binding-object"
             ),
         ),
         (

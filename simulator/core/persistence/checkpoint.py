@@ -9,6 +9,7 @@ Kubelet: writeCheckpoint, readCheckpoint (devicemanager/manager.go).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from typing_extensions import override
 
@@ -38,6 +39,9 @@ from simulator.core.records import StateWritten
 from simulator.core.refusals import CheckpointNotWritten, Refusal
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding
+
+_TARGET: Final = "checkpoint"
+"""What records call the file, under whatever strategy it is written."""
 
 Registered = Sequence[tuple[ResourceName, Sequence[DeviceId]]]
 """Registered resources with their healthy devices."""
@@ -72,17 +76,21 @@ class CheckpointPersistence(LocalPersistence):
         file = file_of(reply, self._behavior)
         if file.checkpoint is None:
             return Restored(source="nothing", error=file.error)
-        bindings = with_rewritten_responses(
-            file.bindings,
-            lenient=self._behavior.lenient_allocate_responses,
-            cdi_devices=self._behavior.cdi_devices_known,
-        )
+        bindings = self.as_kept(file.bindings)
         self.take(bindings)
         return Restored(
-            source=self.name,
+            source=_TARGET,
             bindings=bindings,
             registered=file.registered,
             skipped=file.skipped,
+        )
+
+    def as_kept(self, bindings: Iterable[DeviceBinding]) -> tuple[DeviceBinding, ...]:
+        """Return bindings of a file as the kubelet keeps them."""
+        return with_rewritten_responses(
+            bindings,
+            lenient=self._behavior.lenient_allocate_responses,
+            cdi_devices=self._behavior.cdi_devices_known,
         )
 
     def take(self, bindings: Iterable[DeviceBinding]) -> None:
@@ -161,7 +169,7 @@ class CheckpointPersistence(LocalPersistence):
             message = f"a checkpoint write cannot be answered with {reply}"
             raise TypeError(message)
         error = reply.message if isinstance(reply, StoreFailed) else ""
-        view.note(StateWritten(target=self.name, cause=cause, size=len(content), error=error))
+        view.note(StateWritten(target=_TARGET, cause=cause, size=len(content), error=error))
         return CheckpointNotWritten(error) if error else None
 
 

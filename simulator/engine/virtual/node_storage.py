@@ -44,7 +44,7 @@ class NodeStorage:
         added_fsync = run.added_fsync
         self.disk = Disk(timeline.now, added_fsync=added_fsync)
         self.database = database
-        self._dir_fsync = dict(run.persistence_options).get("dirFsync", False)
+        self._dir_fsync = dict(run.persistence_options).get("dirFsync", False) is True
         self._timeline = timeline
         self._emit = emit
         self._usual_fsync = added_fsync

@@ -79,6 +79,12 @@ def draw_bars(plot: BarPlot, size: Size, id_: str) -> str:
     return drawing(plot.title, plot.description, Size(size.width, height, size.name), id_, parts)
 
 
+def bar_swatch(style: int) -> str:
+    """Return a short bar, for a legend."""
+    box = element("rect", x=2, y=1, width=24, height=12, class_=f"bar s{style}")
+    return element("svg", box, class_="plot swatch", viewBox="0 0 28 14", aria_hidden="true")
+
+
 def _bar(bar: Bar, at: Callable[[float], float], top: float) -> list[str]:
     start, end = at(0), at(bar.value)
     parts = [

@@ -125,9 +125,7 @@ def drawing(title: str, description: str, size: Size, id_: str, parts: Sequence[
 def swatch(style: int) -> str:
     """Return a short line with its marker, for a legend."""
     parts = [line(0, 7, 28, 7, f"line s{style}"), marker(style, 14, 7, f"mark s{style}")]
-    return element(
-        "svg", *parts, class_="plot swatch", viewBox="0 0 28 14", aria_hidden="true", focusable="no"
-    )
+    return element("svg", *parts, class_="plot swatch", viewBox="0 0 28 14", aria_hidden="true")
 
 
 def _scale(axis: Axis, values: Sequence[float], start: float, end: float) -> Scale:

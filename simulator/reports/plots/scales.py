@@ -11,7 +11,6 @@ _NICE: Final = (1, 2, 5, 10)
 _ROOM: Final = 1.04
 """What a linear axis leaves above its largest number."""
 _FEW_DECADES: Final = 3
-_HALF_DECADES: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ def linear_scale(values: Iterable[float], start: float, end: float, *, steps: in
 
 
 def log_scale(values: Iterable[float], start: float, end: float, *, ticks_max: int = 8) -> Scale:
-    """Return an axis over the decades of numbers; those that are not positive count as the least.
+    """Return an axis from 1, 2 or 5 times a decade to another one; what is not positive is least.
 
     Args:
         values: What it has to show.
@@ -68,11 +67,7 @@ def log_scale(values: Iterable[float], start: float, end: float, *, ticks_max: i
     """
     positive = [value for value in values if value > 0] or [1.0]
     least, most = min(positive), max(positive)
-    if math.log10(most / least) < _HALF_DECADES:
-        low, high = _edge(least, up=False), _edge(most, up=True)
-    else:
-        low = 10.0 ** math.floor(math.log10(least))
-        high = 10.0 ** math.ceil(math.log10(most))
+    low, high = _edge(least, up=False), _edge(most, up=True)
     if high <= low:
         low, high = low / 10, high * 10
     return Scale(low, high, start, end, _log_ticks(low, high, ticks_max), is_log=True)

@@ -18,8 +18,9 @@ import simulator
 from simulator.config import API_VERSION, CHECKPOINT_FILE_NAME
 from simulator.core.behavior import Readmission
 from simulator.core.devices import DeviceId, NumaNode
-from simulator.core.instants import Instant, format_duration
+from simulator.core.instants import Duration, Instant, format_duration
 from simulator.core.migration.phases import Phase
+from simulator.core.persistence.choosing import OptionValue
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.records import Record
 from simulator.core.resources import ResourceName
@@ -207,7 +208,9 @@ def _beginning(spec: Mapping[str, object]) -> Beginning:
         nodes=tuple(_node_spec(_mapping(node)) for node in _list(recording["nodes"])),
         kubelet_version=str(spec["kubeletVersion"]),
         persistence=str(spec["persistence"]),
-        persistence_options=tuple(sorted((name, value is True) for name, value in options.items())),
+        persistence_options=tuple(
+            sorted((name, _option(value)) for name, value in options.items())
+        ),
         readmission=Readmission(spec["readmission"]),
         durability=Durability(recording["durability"]),
         choice=str(recording["choice"]),
@@ -226,6 +229,10 @@ def _beginning(spec: Mapping[str, object]) -> Beginning:
             for name, content in _mapping(recording["files"]).items()
         },
     )
+
+
+def _option(value: object) -> OptionValue:
+    return value if isinstance(value, bool) else Duration(int(str(value)))
 
 
 def _node_spec(node: Mapping[str, object]) -> NodeSpec:

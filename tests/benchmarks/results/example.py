@@ -22,12 +22,20 @@ from benchmarks.results.rows import (
 )
 from simulator.core.instants import MICROSECOND, MILLISECOND, SECOND, Duration
 
-CHECKPOINT: Final = Setting(persistence="checkpoint", store=Store.FILE, qps=5, burst=10, nodes=20)
+CHECKPOINT: Final = Setting(persistence="checkpoint", store=Store.FILE, nodes=20)
 DATABASE: Final = replace(CHECKPOINT, persistence="database", store=Store.SQLITE, commit_batch=1)
 BATCHED: Final = replace(DATABASE, commit_batch=64)
-BIND: Final = replace(CHECKPOINT, persistence="bind-resource", store=Store.API)
+BIND: Final = replace(
+    CHECKPOINT,
+    persistence="bind-resource",
+    store=Store.API,
+    commit_batch=64,
+    bulk_bind=1,
+    qps=5,
+    burst=10,
+)
 FLUSHED: Final = replace(
-    BIND, persistence="checkpoint+api", flush_period=Duration(SECOND), commit_batch=None
+    BIND, persistence="checkpoint+api", flush_period=Duration(SECOND), bulk_bind=None
 )
 SETTINGS: Final = (
     CHECKPOINT,
@@ -89,7 +97,7 @@ def row(
     """Return one row; a setting slows down towards its capacity."""
     chance = chance or random.Random(1)  # noqa: S311 - made-up figures are no secret
     capacity = _CAPACITY.get(setting.persistence, 380.0) / slower
-    capacity *= 3 if (setting.commit_batch or 1) > 1 else 1
+    capacity *= 3 if (setting.commit_batch or 1) > 1 and setting.store is Store.SQLITE else 1
     capacity /= 1 + setting.existing / 2_000 if setting.persistence != "database" else 1
     capacity /= 1 + setting.added_fsync / MILLISECOND
     busy = min(rate / capacity, 0.97)

@@ -32,7 +32,7 @@ def cell(one: Merged, quantity: Quantity, *, bound: str = "") -> str | float:
     Args:
         one: Repetitions.
         quantity: What of them.
-        bound: Stands before the figure, e.g. `>=`.
+        bound: Stands before the figure, e.g. `≥`.
     """
     spread = one.spread(quantity.of)
     if spread is None:

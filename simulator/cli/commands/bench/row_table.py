@@ -47,12 +47,12 @@ _BOUNDS: Final = frozenset(LATENCIES.values())
 def row_table(merged: Sequence[Merged]) -> Table[Merged]:
     """Return the table for what is shown together: settings that all share are no columns."""
     naming = Naming(one.setting for one in merged)
-    shown = [knob for knob in KNOBS if knob.always or knob in naming.varying]
+    shown = naming.columns()
     phases = len({one.phase for one in merged})
     return Table(
         kind="BenchmarkRow",
         columns=(
-            *(Column(knob.header, _of_setting(knob.value)) for knob in shown),
+            *(Column(knob.header, _of_setting(knob.value), if_any=True) for knob in shown),
             Column("PHASE", lambda one: one.phase, wide=phases == 1),
             Column(OFFERED.header, _offered),
             *(Column(one.header, _figure(one), if_any=True) for one in _SHOWN),
@@ -60,7 +60,7 @@ def row_table(merged: Sequence[Merged]) -> Table[Merged]:
             *(
                 Column(knob.header, _of_setting(knob.value), wide=True)
                 for knob in KNOBS
-                if knob not in shown
+                if knob not in shown and not knob.is_batch
             ),
             Column("REPETITIONS", lambda one: len(one.rows), wide=True),
         ),
@@ -114,7 +114,7 @@ def _of_setting(value: Callable[[Setting], str | int]) -> Callable[[Merged], str
 
 def _figure(quantity: Quantity) -> Callable[[Merged], str | float]:
     def shown(one: Merged) -> str | float:
-        bound = ">=" if quantity in _BOUNDS and is_bound(one) else ""
+        bound = "≥" if quantity in _BOUNDS and is_bound(one) else ""
         return cell(one, quantity, bound=bound)
 
     return shown

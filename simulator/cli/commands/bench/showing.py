@@ -57,7 +57,7 @@ def _legend(merged: Sequence[Merged]) -> list[str]:
             "the most of them"
         )
     if any(map(is_bound, merged)):
-        lines.append(">= where pods were not served: they had waited that long when it ended")
+        lines.append("≥ where pods were not served: they had waited that long when it ended")
     return [*lines, ""]
 
 

@@ -12,8 +12,8 @@ from scenarios.exploring.explorer import Exploration, Finding, KindOfFinding
 from scenarios.schema.variants import ADDS_NOTHING
 from simulator.cli.output import Column, JsonValue, OutputOptions, Table, emit
 from simulator.core.instants import format_duration
+from simulator.core.invariant_names import INVARIANTS
 from simulator.core.plurals import counted
-from simulator.core.records import INVARIANTS
 from simulator.reports.text import printable
 
 _AS_TABLE: Final = OutputOptions("table")

@@ -1,0 +1,182 @@
+"""The sentences of a run: right numbers, and never more than the rows carry."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from benchmarks.results.findings import LEADS, findings
+from benchmarks.results.merging import Merged, merge
+from benchmarks.results.rows import ApiCallCount, TimeSource
+from simulator.core.instants import SECOND, Duration
+from tests.benchmarks.results.example import BATCHED, BIND, CHECKPOINT, DATABASE, FLUSHED, example
+from tests.benchmarks.results.made import made, repeated
+
+FAST = replace(BIND, qps=50, burst=100)
+
+
+def test_what_binding_through_the_api_adds_is_said_for_each_limit_of_the_client() -> None:
+    sentence, *_ = findings(
+        [
+            repeated(CHECKPOINT, [10, 11, 12]),
+            repeated(BIND, [210, 211, 212]),
+            repeated(FAST, [10.5, 11, 11.5]),
+        ]
+    )
+
+    assert sentence == (
+        "Compared with checkpoint, bind-resource changes a pod's start at QPS 5/10 by +200ms at "
+        "the median and +200ms at p99; at QPS 50/100 by no more than the noise at the median and "
+        "no more than the noise at p99."
+    )
+
+
+def test_a_faster_start_is_said_too() -> None:
+    sentence, *_ = findings([repeated(CHECKPOINT, [30, 30]), repeated(BIND, [20, 20])])
+
+    assert "by -10ms at the median" in sentence
+
+
+def test_with_one_repetition_the_sentence_says_that_nobody_can_tell() -> None:
+    sentence, *_ = findings([repeated(CHECKPOINT, [10]), repeated(BIND, [30])])
+
+    assert "+20ms at the median" in sentence
+    assert sentence.endswith("With one repetition nobody can tell such differences from noise.")
+
+
+def test_what_is_computed_in_virtual_time_has_no_noise() -> None:
+    virtual = [
+        repeated(replace(setting, clock=TimeSource.VIRTUAL), start)
+        for setting, start in ((CHECKPOINT, [10]), (BIND, [30]))
+    ]
+
+    assert "nobody can tell" not in " ".join(findings(virtual))
+
+
+def test_sides_that_differ_in_more_than_the_persistence_are_not_compared() -> None:
+    other = replace(BIND, existing=1_000)
+    said = " ".join(findings([repeated(CHECKPOINT, [10, 10]), repeated(other, [30, 30])]))
+
+    assert "Compared" not in said
+
+
+def test_phases_are_compared_each_with_itself() -> None:
+    said = findings([repeated(CHECKPOINT, [10], phase="a"), repeated(BIND, [30], phase="b")])
+
+    assert "Compared" not in " ".join(said)
+
+
+def test_a_flush_period_is_named_where_there_is_nothing_without() -> None:
+    sentence, *_ = findings([repeated(CHECKPOINT, [10, 10]), repeated(FLUSHED, [20, 20])])
+
+    assert sentence.startswith("Compared with checkpoint, checkpoint+api (flushPeriod 1s) changes")
+
+
+def test_latency_beyond_saturation_is_said_to_be_that() -> None:
+    merged = merge(
+        [
+            made(CHECKPOINT, start=10),
+            made(CHECKPOINT, start=10, repetition=2),
+            made(BIND, served=0.5, start=900),
+            made(BIND, served=0.5, start=900, repetition=2),
+        ]
+    )
+    sentence, *_ = findings(merged)
+
+    assert sentence.endswith("at p99, with more load than they serve.")
+
+
+def test_batching_is_told_by_rate_latency_and_calls() -> None:
+    merged = merge(
+        made(setting, rate=1_000, served=served, admission=admission, repetition=number)
+        for setting, served, admission in ((DATABASE, 0.2, 80), (BATCHED, 0.8, 20))
+        for number in (1, 2)
+    )
+    (sentence, *_) = findings(merged)
+
+    assert sentence == (
+        "With database, commitBatch 64 against 1 changes the served rate ×4.00 (200 to 800), "
+        "p99 ×0.250 (80.1ms to 20ms)."
+    )
+
+
+def test_a_batch_that_serves_all_might_serve_more() -> None:
+    merged = merge([made(DATABASE, rate=1_000, served=0.2), made(BATCHED, rate=1_000, served=1.0)])
+    (sentence, *_) = findings(merged)
+
+    assert "the served rate ×5.00 (200 to 1000) or more" in sentence
+
+
+def test_a_flush_that_saves_calls_is_told_by_them() -> None:
+    rows = [
+        replace(
+            made(replace(FLUSHED, flush_period=Duration(period * SECOND))),
+            api_calls=(ApiCallCount("patch", "pods/status", calls),),
+        )
+        for period, calls in ((0, 100), (10, 25))
+    ]
+    said = " ".join(findings(merge(rows)))
+
+    assert "With checkpoint+api, flushPeriod 10s against 0s changes" in said
+    assert "API calls per pod ×0.250 (1 to 0.25)" in said
+
+
+def test_growth_is_told_from_the_fewest_to_the_most_existing_bindings() -> None:
+    merged = [
+        repeated(replace(setting, existing=existing), start)
+        for setting, existing, start in (
+            (CHECKPOINT, 110, [10, 10]),
+            (CHECKPOINT, 5_000, [100, 100]),
+            (DATABASE, 110, [10, 11]),
+            (DATABASE, 5_000, [10, 11]),
+        )
+    ]
+    said = findings(merged)
+
+    assert said[0] == (
+        "From 110 to 5000 existing bindings on a node, the median admission changes: "
+        "checkpoint ×10.0 (1ms to 10ms); database no more than the noise."
+    )
+
+
+def test_settings_that_do_not_serve_what_is_offered_are_named_with_what_they_serve() -> None:
+    merged = merge([made(CHECKPOINT, rate=900, served=0.5), made(DATABASE, rate=900)])
+
+    assert (
+        "1 of 2 settings saturate below what is offered (at most 900/s): checkpoint at 450/s."
+        in findings(merged)[-1]
+    )
+
+
+def test_where_all_is_served_nothing_is_said_to_be_saturated() -> None:
+    merged = merge([made(CHECKPOINT), made(DATABASE)])
+
+    assert (
+        "All 2 settings serve what is offered, at most 100/s: none is saturated."
+        in (findings(merged)[0])
+    )
+
+
+def test_one_row_is_compared_with_nothing() -> None:
+    said = findings(merge([made(CHECKPOINT, admission=20)]))
+
+    assert said == (
+        (
+            "checkpoint served 100/s of 100/s offered (churn), p99 20ms; "
+            "there is nothing to compare it with."
+        ),
+    )
+
+
+def test_of_nothing_nothing_is_said() -> None:
+    no_rows: list[Merged] = []
+
+    assert findings(no_rows) == ()
+
+
+def test_the_three_sentences_on_top_are_of_different_kinds() -> None:
+    said = findings(merge(example().rows))
+
+    assert said[0].startswith("Compared with checkpoint, bind-resource")
+    assert said[1].startswith("With checkpoint+api, flushPeriod 1s against 0s")
+    assert "saturate below what is offered" in said[2]
+    assert len(said) > LEADS

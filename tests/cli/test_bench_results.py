@@ -1,0 +1,232 @@
+"""`rebind bench report` and `compare`, and what a run shows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import pytest
+
+from benchmarks.results.documents import read_result, result_text
+from benchmarks.results.progress import Progress
+from benchmarks.results.rows import Result
+from simulator.cli.commands.bench.measured import show_measured
+from simulator.cli.output import OutputOptions
+from tests.benchmarks.results.example import BATCHED, BIND, CHECKPOINT, DATABASE, example
+from tests.cli.running import rebind
+from tests.reports.html import check_stands_alone
+
+SETTINGS = (CHECKPOINT, DATABASE, BATCHED, BIND)
+RUN = example(settings=SETTINGS, rates=(100, 900), repetitions=3)
+SLOWER = example(settings=SETTINGS[:3], rates=(100, 900), repetitions=3, slower=1.5)
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.json").write_text(result_text(RUN))
+    Path("slower.json").write_text(result_text(SLOWER))
+
+
+def test_a_table_begins_with_the_fsync_and_the_noise_and_ends_with_the_findings() -> None:
+    lines = rebind("bench", "report", "run.json", "-o", "table").stdout.splitlines()
+    head = next(line for line in lines if line.startswith("PERSISTENCE"))
+    rows = lines[lines.index(head) + 1 :][:8]
+
+    assert lines[0] == "plain fsync here: p50 800µs, p99 3ms (1000 samples)"
+    assert lines[1].startswith("noise: load 0.4 before")
+    assert head.split() == [
+        *("PERSISTENCE", "BATCH", "QPS", "DURABILITY", "PHASE"),
+        *("OFFERED/S", "ACHIEVED/S", "P50", "P99", "START-P99"),
+    ]
+    assert max(map(len, [head, *rows])) <= 120
+    assert rows[2].split()[:6] == ["database", "64", "-", "full", "churn-100", "100"]
+    assert all("±" in row for row in rows)
+    assert any("≥" in row for row in rows if "churn-900" in row)
+    assert any("##" in line and line.lstrip().startswith("<=") for line in lines)
+    assert lines[-1].endswith(".")
+
+
+def test_the_wide_table_has_every_figure() -> None:
+    finished = rebind("bench", "report", "run.json", "-o", "wide")
+    header, *_ = [line for line in finished.stdout.splitlines() if "START-P99.9" in line]
+
+    assert {"FSYNCS/BINDING", "WRITTEN", "CALLS/POD", "AT-RISK", "CPU-CLIENT"} <= set(
+        header.split()
+    )
+
+
+def test_a_report_as_json_has_findings_merged_figures_and_the_whole_run() -> None:
+    report = json.loads(rebind("bench", "report", "run.json", "-o", "json").stdout)
+    (item,) = report["items"]
+    first = item["merged"][0]
+
+    assert report["kind"] == "BenchmarkReport"
+    assert len(item["findings"]) >= 2
+    assert item["complete"] is True
+    assert first["setting"]["persistence"] == "checkpoint"
+    assert first["repetitions"] == 3
+    figure = first["figures"]["admissionP99Ns"]
+    assert figure["least"] <= figure["median"] <= figure["most"]
+    assert read_result(json.dumps(item["run"]).encode(), "again") == RUN
+
+
+def test_a_report_as_csv_has_every_row_of_every_run() -> None:
+    finished = rebind("bench", "report", "run.json", "slower.json", "-o", "csv")
+    lines = list(csv.DictReader(io.StringIO(finished.stdout)))
+
+    assert len(lines) == len(RUN.rows) + len(SLOWER.rows)
+    assert {line["persistence"] for line in lines} == {"checkpoint", "database", "bind-resource"}
+
+
+def test_a_page_is_written_whole_to_a_file() -> None:
+    finished = rebind("bench", "report", "run.json", "--out", "report.html")
+
+    assert (finished.code, finished.stdout) == (0, "")
+    check_stands_alone(Path("report.html").read_text())
+
+
+def test_tables_go_to_stdout_only() -> None:
+    finished = rebind("bench", "report", "run.json", "-o", "table", "--out", "report.txt")
+
+    assert finished.code == 2
+    assert "tables go to stdout; --out takes html, json or csv" in finished.stderr
+
+
+@pytest.mark.parametrize("command", [("report", "-o", "csv"), ("compare", "run.json")])
+def test_what_is_no_run_is_refused_in_one_line(command: tuple[str, ...]) -> None:
+    Path("damaged.json").write_text(result_text(RUN)[:500])
+    damaged = rebind("bench", *command, "damaged.json")
+    missing = rebind("bench", *command, "missing.json")
+
+    assert damaged.code == 2
+    assert damaged.stderr.startswith("error: damaged.json:")
+    assert damaged.stderr.count("\n") == 1
+    assert (missing.code, missing.stderr) == (3, "error: missing.json: No such file or directory\n")
+
+
+def test_a_comparison_has_a_ratio_for_each_figure_and_says_what_only_one_run_has() -> None:
+    finished = rebind("bench", "compare", "run.json", "slower.json")
+    header, first, *others = finished.stdout.splitlines()
+
+    assert finished.code == 0
+    assert header.split()[:4] == ["SETTING", "PHASE", "ACHIEVED/S", "P50"]
+    assert first.startswith("checkpoint ")
+    assert len(others) == 5
+    assert "only in the first run: bind-resource (churn-100); bind-resource (churn-900)" in (
+        finished.stderr
+    )
+
+
+def test_a_run_compared_with_itself_is_within_the_noise() -> None:
+    finished = rebind("bench", "compare", "run.json", "run.json", "--fail-over", "0.01%")
+
+    assert (finished.code, finished.stderr) == (0, "")
+    assert "×1.00 ~" in finished.stdout
+
+
+def test_a_worse_run_fails_only_where_that_is_asked_for() -> None:
+    failed = rebind("bench", "compare", "run.json", "slower.json", "--fail-over", "10%")
+    better = rebind("bench", "compare", "slower.json", "run.json", "--fail-over", "10%")
+
+    assert failed.code == 1
+    assert "worse by more than 10%: checkpoint" in failed.stderr
+    assert better.code == 0
+
+
+def test_a_share_is_a_percentage() -> None:
+    finished = rebind("bench", "compare", "run.json", "run.json", "--fail-over", "10")
+
+    assert finished.code == 2
+    assert "'10' is not a percentage; write e.g. 10%" in finished.stderr
+
+
+def test_a_comparison_as_json_tells_whether_each_difference_is_beyond_the_noise() -> None:
+    text = rebind("bench", "compare", "run.json", "slower.json", "-o", "json").stdout
+    comparison = json.loads(text)
+    change = comparison["items"][0]["changes"]["admissionP99Ns"]
+
+    assert comparison["kind"] == "BenchmarkComparison"
+    assert change["ratio"] == pytest.approx(change["second"] / change["first"])
+    assert change["beyondNoise"] is True
+    assert [one["phase"] for one in comparison["onlyFirst"]] == ["churn-100", "churn-900"]
+
+
+def grown(rows: int, *, cut: bool) -> Callable[[Callable[[Progress], None]], Iterator[Result]]:
+    """Return what measures so many rows of a run, and is then cut perhaps."""
+
+    def measuring(_: Callable[[Progress], None]) -> Iterator[Result]:
+        for count in range(1, rows + 1):
+            yield replace(RUN, rows=RUN.rows[:count])
+        if cut:
+            raise KeyboardInterrupt
+
+    return measuring
+
+
+def test_every_row_is_in_the_file_as_soon_as_it_is_measured(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = Path("kept.json")
+    seen = []
+
+    def measuring(_: Callable[[Progress], None]) -> Iterator[Result]:
+        for count in (1, 2):
+            yield replace(RUN, rows=RUN.rows[:count])
+            seen.append(len(read_result(file.read_bytes(), "kept").rows))
+
+    show_measured(measuring, file, OutputOptions("table"))
+
+    assert seen == [1, 2]
+    assert "written to kept.json" in capsys.readouterr().err
+
+
+def test_after_ctrl_c_what_was_measured_is_kept_and_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        show_measured(grown(3, cut=True), Path("kept.json"), OutputOptions("table"))
+    shown = capsys.readouterr().out
+
+    assert len(read_result(Path("kept.json").read_bytes(), "kept").rows) == 3
+    assert "this run was cut: 3 of 24 rows" in shown
+    assert "bind-resource" not in shown
+
+
+def test_without_a_row_there_is_nothing_to_show(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        show_measured(grown(0, cut=True), Path("kept.json"), OutputOptions("table"))
+
+    assert capsys.readouterr() == ("", "nothing was measured\n")
+    assert not Path("kept.json").exists()
+
+
+def test_progress_is_one_line_on_a_terminal_and_gone_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    master, terminal = pty.openpty()
+    progress = Progress(row=1, rows=2, what="database, " + "x" * 300, phase="churn", rate=5.0)
+    with os.fdopen(terminal, "w") as stream:
+        monkeypatch.setattr("sys.stderr", stream)
+
+        def measuring(show: Callable[[Progress], None]) -> Iterator[Result]:
+            show(progress)
+            show(progress)
+            yield RUN
+
+        show_measured(measuring, None, OutputOptions("csv"))
+        stream.flush()
+        shown = os.read(master, 4_096).decode()
+    os.close(master)
+
+    assert shown.count("1/2 database") == 1
+    assert "\n" not in shown
+    assert shown.endswith("\r\x1b[K")
+    assert max(map(len, click.unstyle(shown).split("\r"))) < 100
