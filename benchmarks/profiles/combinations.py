@@ -17,9 +17,10 @@ from functools import partial
 from typing import Final
 
 from benchmarks.results.rows import Setting, Store, TimeSource
-from scenarios.schema.variants import Persistence
+from scenarios.schema.variants import Persistence, written_option
 from simulator.config import DEFAULT_KUBELET_VERSION
 from simulator.core.instants import SECOND, Duration
+from simulator.core.persistence.choosing import OptionValue
 from simulator.engine.spec import ClientLimit
 from simulator.ports import Durability
 from store.committer import COMMIT_BATCH
@@ -60,6 +61,11 @@ KEEPERS: Final[dict[str, frozenset[Keeper]]] = {
 }
 """The persistences that can be measured, and where each keeps bindings (details 22)."""
 
+_FLUSH_PERIOD: Final = ("checkpoint+api", "flushPeriod")
+_BULK_BIND: Final = ("bind-resource", "bulkBind")
+OPTIONS_OF_KNOBS: Final = frozenset({_FLUSH_PERIOD, _BULK_BIND})
+"""Options of persistences that are set by a knob of their own."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Combination:
@@ -95,6 +101,16 @@ class Combination:
         return KEEPERS[self.persistence.name]
 
     @property
+    def persistence_options(self) -> tuple[tuple[str, OptionValue], ...]:
+        """All options that the strategy is made with, sorted; those of the knobs too."""
+        options = dict(self.persistence.options)
+        if self.flush_period is not None:
+            options[_FLUSH_PERIOD[1]] = self.flush_period
+        if self.bulk_bind is not None:
+            options[_BULK_BIND[1]] = self.bulk_bind > 1
+        return tuple(sorted(options.items()))
+
+    @property
     def setting(self) -> Setting:
         """The combination as rows of results name it."""
         limits = self.kube_api
@@ -122,7 +138,7 @@ class Combination:
 
     def _options(self) -> Iterator[tuple[str, str]]:
         for name, value in self.persistence.options:
-            yield name, str(value).lower()
+            yield name, written_option(value)
         if Keeper.API in self.keepers and self.store is Store.POSTGRESQL:
             yield "apiStore", self.store.value
         if self.kubelet_version != DEFAULT_KUBELET_VERSION:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from benchmarks.profiles import combinations
-from benchmarks.profiles.combinations import KEEPERS, Target
+from benchmarks.profiles.combinations import KEEPERS, OPTIONS_OF_KNOBS, Target
 from benchmarks.profiles.schema.nodes import EXISTING_MAX, NODES_MAX
 from benchmarks.results.rows import Store, TimeSource
 from scenarios.schema.fields import (
@@ -34,11 +34,12 @@ BURST_MAX = 100_000
 CLIENTS_MAX = 1_000
 """Most connections."""
 
-_OPTIONS = {name: OPTIONS.get(name, ()) for name in KEEPERS} | {
-    "bind-resource": ("perContainer", "waitForEcho"),
-    "binding-object": ("synchronous",),
+_OPTIONS = {
+    name: tuple(option for option in OPTIONS[name] if (name, option) not in OPTIONS_OF_KNOBS)
+    for name in KEEPERS
 }
-"""The persistences that can be measured and the options of each (details 22)."""
+"""The persistences that can be measured and the options of each (details 22), but for those that a
+knob of the matrix sets."""
 
 MeasuredPersistence = Annotated[
     Persistence,
