@@ -20,7 +20,7 @@ from typing import Final
 
 from simulator.core.transitions import Transition
 from simulator.errors import StoreError, StoreUnavailableError
-from simulator.object_ports import ObjectChange, ObjectOutcome, ObjectWrite, Written
+from simulator.object_ports import ObjectOutcome, ObjectWrite
 from simulator.ports import Outcome, Store
 
 COMMIT_BATCH: Final = 512
@@ -73,8 +73,6 @@ class Committer:
         commit_batch: Most writes in one commit; 1 is no group commit.
         committed: Told of every commit, in the committing thread: how many transitions and writes
             of objects it had and how many seconds it took.
-        changed: Told what a commit changed of objects, in order of revision: handed over as an
-            answer is, before those of the same commit, so that watches hear of every change once.
         deliver: Hands over the answers of a whole batch, for instance to an event loop with one
             `call_soon_threadsafe`; by default they are given in the committing thread.
     """
@@ -85,11 +83,9 @@ class Committer:
         *,
         commit_batch: int = COMMIT_BATCH,
         committed: Callable[[int, float], None] = lambda *_: None,
-        changed: Callable[[list[ObjectChange]], None] | None = None,
         deliver: Deliver = _deliver_here,
     ) -> None:
         self._committed = committed
-        self._changed = changed
         self._store = store
         self._commit_batch = commit_batch
         self._deliver = deliver
@@ -110,7 +106,8 @@ class Committer:
         """Write objects; `done` is given their outcomes, or the error, when it is decided.
 
         Each write has an outcome of its own; together they are of one commit, with whatever else
-        waits.
+        waits. Answers come in order of revision, whoever wrote, so that who publishes changes when
+        it is answered publishes them in order.
 
         Raises:
             StoreUnavailableError: As `submit`.
@@ -191,14 +188,8 @@ class Committer:
             self._refuse_waiting(failed)
             raise
         self._committed(len(transitions) + len(writes), time.perf_counter() - begun)
-        answers: list[Give] = []
-        if self._changed is not None and of_objects:
-            changes = [each.change for each in of_objects if isinstance(each, Written)]
-            if changes:
-                answers.append(partial(self._changed, changes))
         left, left_of_objects = iter(outcomes), iter(of_objects)
-        answers += [write.answer(left, left_of_objects) for write in batch]
-        self._deliver(answers)
+        self._deliver([write.answer(left, left_of_objects) for write in batch])
 
     def _refuse_waiting(self, failed: StoreError) -> None:
         while True:

@@ -45,6 +45,7 @@ class Stepper:
     Args:
         writer: The connection that writes; steps run between its transactions.
         attempts: Where they are counted.
+        step_s: How long a step should take at most, in seconds.
         clock: Seconds, for the length of a step.
 
     Attributes:
@@ -52,9 +53,15 @@ class Stepper:
     """
 
     def __init__(
-        self, writer: Writer, attempts: Attempts, *, clock: Callable[[], float] = time.perf_counter
+        self,
+        writer: Writer,
+        attempts: Attempts,
+        *,
+        step_s: float = STEP_S,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.size = STEP_CHANGES
+        self._step_s = step_s
         self._writer = writer
         self._attempts = attempts
         self._clock = clock
@@ -76,7 +83,7 @@ class Stepper:
         return result
 
     def _adapt(self, took_s: float, *, failed: bool) -> None:
-        if failed or took_s > STEP_S:
+        if failed or took_s > self._step_s:
             self.size = max(self.size // 2, STEP_CHANGES_MIN)
-        elif took_s < STEP_S / _QUICK:
+        elif took_s < self._step_s / _QUICK:
             self.size = min(self.size * 2, STEP_CHANGES_MAX)

@@ -1,4 +1,4 @@
-"""Group commit of objects: with transitions, each with its own outcome, watches first."""
+"""Group commit of objects: with transitions, each write with its own outcome."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from simulator.errors import StoreUnavailableError
-from simulator.object_ports import AlreadyExists, Conflicted, NotFound, ObjectChange
+from simulator.object_ports import AlreadyExists, Conflicted, NotFound
 from simulator.ports import Committed, Refused, Store
-from store.committer import Committer
+from store.committer import Committer, ObjectAnswer
 from store.failing_store import FailingStore
 from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
@@ -29,7 +29,6 @@ class Commits:
 
     Attributes:
         counts: How many writes each commit had.
-        heard: What watches heard of each.
         handed: How many answers came together.
         begun: Set when the first one is done.
     """
@@ -37,12 +36,9 @@ class Commits:
     def __init__(self, store: Store) -> None:
         self.counts: list[int] = []
         self.handed: list[int] = []
-        self.heard: list[list[ObjectChange]] = []
         self.begun = threading.Event()
         self._go_on = threading.Event()
-        self.committer = Committer(
-            store, committed=self._committed, changed=self.heard.append, deliver=self._deliver
-        )
+        self.committer = Committer(store, committed=self._committed, deliver=self._deliver)
 
     def close(self) -> None:
         """Let what has gathered be committed."""
@@ -104,44 +100,36 @@ def test_both_kinds_share_a_commit_and_each_caller_gets_its_own_outcomes(store: 
     assert answers["missing"] == [NotFound()]
 
 
-def test_watches_hear_of_a_commit_at_once_and_before_those_who_wrote(store: Store) -> None:
+def test_answers_come_together_and_in_order_of_revision(store: Store) -> None:
+    revisions: list[int] = []
     with closing(Commits(store)) as commits:
-        heard_when_answered: list[int] = []
 
-        def answered(_: object) -> None:
-            heard_when_answered.append(sum(len(changes) for changes in commits.heard))
+        def answered(answer: ObjectAnswer) -> None:
+            assert isinstance(answer, list)
+            revisions.extend(revisions_of(answer))
 
         commits.committer.submit_objects([made("first")], answered)
         assert commits.begun.wait(60)
-        for name in ("a", "b"):
-            commits.committer.submit_objects([made(name)], answered)
-        commits.committer.submit([admits_one("a", "g0")], answered)
+        commits.committer.submit_objects([made("a"), changed("a", "x")], answered)
+        commits.committer.submit([admits_one("a", "g0")], lambda _: None)
+        commits.committer.submit_objects([made("b")], answered)
 
-    assert [[each.revision for each in changes] for changes in commits.heard] == [[1], [3, 4]]
-    assert heard_when_answered == [1, 3, 3, 3]
-    assert commits.handed == [2, 4]
-    assert seen_since(store.objects, 0) == tuple(commits.heard[0] + commits.heard[1])
+    assert revisions == [1, 3, 4, 5]
+    assert commits.handed == [1, 3]
+    assert [each.revision for each in seen_since(store.objects, 0)] == revisions
 
 
-def test_an_error_reaches_all_who_wait_and_watches_hear_nothing() -> None:
-    heard: list[object] = []
-    answers: list[object] = []
+def test_an_error_reaches_all_who_wait_and_the_next_batch_works() -> None:
+    answers: list[ObjectAnswer] = []
     failing = FailingStore(MemoryStore(), fail_at=1)
-    with closing(Committer(failing, changed=heard.append)) as committer:
+    with closing(Committer(failing)) as committer:
         committer.submit_objects([made("a")], answers.append)
+    with closing(Committer(failing)) as committer:
         committer.submit_objects([made("a")], answers.append)
 
     assert isinstance(answers[0], StoreUnavailableError)
-    assert [type(each) for each in answers[1:]] in ([list], [StoreUnavailableError])
-    assert len(heard) == sum(isinstance(each, list) for each in answers)
-
-
-def test_nothing_is_heard_of_what_was_refused() -> None:
-    heard: list[object] = []
-    with closing(Committer(MemoryStore(), changed=heard.append)) as committer:
-        committer.submit_objects([deleted("a")], lambda _: None)
-
-    assert heard == []
+    assert isinstance(answers[1], list)
+    assert revisions_of(answers[1]) == [1]
 
 
 KILLED_WHILE_WRITING = """

@@ -111,7 +111,8 @@ def recover(db: str) -> None:
 def compact(keep: int, db: str) -> None:
     """Drop old history now. A writer does the same by itself, little by little.
 
-    Who holds what now is kept, however old. PostgreSQL also gets the space back at once (VACUUM),
-    while others read.
+    Who holds what now is kept, however old, and so are the objects of an API server; of their
+    former states no more are kept than a writer keeps. PostgreSQL also gets the space back at once
+    (VACUUM), while others read.
     """
     click.echo(f"dropped {maintenance.compact(db, keep=keep)} changes")
