@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
@@ -158,10 +158,14 @@ def _over_batch(
     known = [one for one in merged if of(one.setting) is not None]
     if not known:
         return
-    here = [one for one in known if one.phase == known[-1].phase]
+    if quantity is ACHIEVED:
+        here, phase = list(_busiest(known)), "at most"
+    else:
+        here = last_phase(known)
+        phase = here[0].phase
     curve = Curve(
-        f"What batching changes: {quantity.about} over {x.label}, {here[0].phase}",
-        "The same load at each point; only how writes are gathered differs.",
+        f"What batching changes: {quantity.about} over {x.label}, {phase}",
+        "Only how writes are gathered differs from point to point.",
         replace(x, ticks=tuple(float(of(one.setting) or 0) for one in here)),
         Axis(quantity.about, rate_text),
         lambda one: float(of(one.setting) or 0),
@@ -169,6 +173,12 @@ def _over_batch(
         without,
     )
     yield from draw_curves(here, curve)
+
+
+def _busiest(merged: Sequence[Merged]) -> Iterator[Merged]:
+    """Iterate over settings, each in the phase in which it served most."""
+    for rows in grouped(merged, lambda one: one.setting).values():
+        yield max(rows, key=lambda one: median(row.achieved_per_second for row in one.rows))
 
 
 def growth(merged: Sequence[Merged]) -> Drawn:

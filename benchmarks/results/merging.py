@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Final
 
 from benchmarks.results.latencies import Latencies
 from benchmarks.results.rows import Measure, Row, Setting
+from simulator.ports import Durability
 
-_ENOUGH = 2
+_LOCAL: Final = ("checkpoint", "database", "dual-write")
+"""Stand before the others, in this order."""
+_CLASSES: Final = tuple(Durability)
+_ENOUGH: Final = 2
 """Repetitions of each side below which nobody can tell a difference from noise."""
 
 
@@ -61,11 +66,42 @@ class Merged:
 
 
 def merge(rows: Iterable[Row]) -> tuple[Merged, ...]:
-    """Take the repetitions of rows together, in the order in which each pair first came."""
+    """Take the repetitions of rows together, whatever the order in which they were measured.
+
+    Returns:
+        Phase by phase as those came, and in each what is to be compared beside each other: the
+        same circumstances, and in them `checkpoint`, `database` and the others.
+    """
     groups: dict[tuple[Setting, str], list[Row]] = {}
+    phases: dict[str, int] = {}
     for row in rows:
         groups.setdefault((row.setting, row.phase), []).append(row)
-    return tuple(Merged(setting, phase, tuple(group)) for (setting, phase), group in groups.items())
+        phases.setdefault(row.phase, len(phases))
+    merged = [Merged(setting, phase, tuple(group)) for (setting, phase), group in groups.items()]
+    return tuple(sorted(merged, key=lambda one: (phases[one.phase], _place(one.setting))))
+
+
+def _place(setting: Setting) -> tuple[object, ...]:
+    """Return where a setting stands among others: circumstances, way, batch, client."""
+    persistence = setting.persistence
+    local = _LOCAL.index(persistence) if persistence in _LOCAL else len(_LOCAL)
+    return (
+        setting.clock.value,
+        setting.nodes,
+        setting.existing,
+        setting.added_fsync,
+        _CLASSES.index(setting.durability),
+        local,
+        persistence,
+        setting.store.value,
+        setting.options,
+        setting.qps or 0,
+        setting.burst or 0,
+        setting.flush_period or 0,
+        setting.bulk_bind or 0,
+        setting.commit_batch or 0,
+        setting.clients,
+    )
 
 
 def spread(figures: Sequence[float | None]) -> Spread | None:

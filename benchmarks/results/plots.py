@@ -25,6 +25,8 @@ def plots(merged: Sequence[Merged], first_number: int = 1) -> list[Figure]:
         merged: The rows.
         first_number: Of the first plot, since ids on a page are all different.
     """
+    if not merged:
+        return []
     numbers = count(first_number)
     found = [_bar_figure(plot, legend, next(numbers)) for plot, legend in side_by_side(merged)]
     for make in (growth, over_load, achieved, batching, percentiles, over_time):

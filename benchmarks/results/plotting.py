@@ -6,6 +6,7 @@ own, one for each context, where one plot could not hold all lines.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, TypeVar
@@ -197,8 +198,11 @@ def described(lines: Sequence[Line], x: Callable[[float], str], y: Callable[[flo
 
 
 def last_phase(merged: Sequence[Merged]) -> list[Merged]:
-    """Return the rows of the last phase, which is the one that matters most."""
-    return [one for one in merged if one.phase == merged[-1].phase]
+    """Return the rows of the last phase that all settings have come to, or most of them."""
+    counts = Counter(one.phase for one in merged)
+    most = max(counts.values())
+    phase = [phase for phase, count in counts.items() if count == most][-1]
+    return [one for one in merged if one.phase == phase]
 
 
 def titled(title: str, words: str) -> str:

@@ -7,8 +7,6 @@ import io
 import json
 import os
 import pty
-from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -16,9 +14,7 @@ import pytest
 
 from benchmarks.results.documents import read_result, result_text
 from benchmarks.results.progress import Progress
-from benchmarks.results.rows import Result
-from simulator.cli.commands.bench.measured import show_measured
-from simulator.cli.output import OutputOptions
+from simulator.cli.commands.bench.progress import progress_shown
 from tests.benchmarks.results.example import BATCHED, BIND, CHECKPOINT, DATABASE, example
 from tests.cli.running import rebind
 from tests.reports.html import check_stands_alone
@@ -159,55 +155,6 @@ def test_a_comparison_as_json_tells_whether_each_difference_is_beyond_the_noise(
     assert [one["phase"] for one in comparison["onlyFirst"]] == ["churn-100", "churn-900"]
 
 
-def grown(rows: int, *, cut: bool) -> Callable[[Callable[[Progress], None]], Iterator[Result]]:
-    """Return what measures so many rows of a run, and is then cut perhaps."""
-
-    def measuring(_: Callable[[Progress], None]) -> Iterator[Result]:
-        for count in range(1, rows + 1):
-            yield replace(RUN, rows=RUN.rows[:count])
-        if cut:
-            raise KeyboardInterrupt
-
-    return measuring
-
-
-def test_every_row_is_in_the_file_as_soon_as_it_is_measured(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    file = Path("kept.json")
-    seen = []
-
-    def measuring(_: Callable[[Progress], None]) -> Iterator[Result]:
-        for count in (1, 2):
-            yield replace(RUN, rows=RUN.rows[:count])
-            seen.append(len(read_result(file.read_bytes(), "kept").rows))
-
-    show_measured(measuring, file, OutputOptions("table"))
-
-    assert seen == [1, 2]
-    assert "written to kept.json" in capsys.readouterr().err
-
-
-def test_after_ctrl_c_what_was_measured_is_kept_and_printed(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        show_measured(grown(3, cut=True), Path("kept.json"), OutputOptions("table"))
-    shown = capsys.readouterr().out
-
-    assert len(read_result(Path("kept.json").read_bytes(), "kept").rows) == 3
-    assert "this run was cut: 3 of 24 rows" in shown
-    assert "bind-resource" not in shown
-
-
-def test_without_a_row_there_is_nothing_to_show(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        show_measured(grown(0, cut=True), Path("kept.json"), OutputOptions("table"))
-
-    assert capsys.readouterr() == ("", "nothing was measured\n")
-    assert not Path("kept.json").exists()
-
-
 def test_progress_is_one_line_on_a_terminal_and_gone_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -215,13 +162,9 @@ def test_progress_is_one_line_on_a_terminal_and_gone_at_the_end(
     progress = Progress(row=1, rows=2, what="database, " + "x" * 300, phase="churn", rate=5.0)
     with os.fdopen(terminal, "w") as stream:
         monkeypatch.setattr("sys.stderr", stream)
-
-        def measuring(show: Callable[[Progress], None]) -> Iterator[Result]:
-            show(progress)
-            show(progress)
-            yield RUN
-
-        show_measured(measuring, None, OutputOptions("csv"))
+        with progress_shown() as line:
+            line.show(progress)
+            line.show(progress)
         stream.flush()
         shown = os.read(master, 4_096).decode()
     os.close(master)

@@ -10,7 +10,7 @@ from benchmarks.results.latencies import Latencies
 from benchmarks.results.merging import Spread, is_beyond_noise, merge, spread
 from benchmarks.results.rows import Measure
 from simulator.core.instants import MILLISECOND
-from tests.benchmarks.results.example import CHECKPOINT, DATABASE, row
+from tests.benchmarks.results.example import BATCHED, BIND, CHECKPOINT, DATABASE, row
 
 ROW = row(CHECKPOINT, 100)
 
@@ -24,7 +24,7 @@ def test_a_repetition_without_the_figure_is_left_out() -> None:
     assert spread([None, None]) is None
 
 
-def test_repetitions_are_merged_by_setting_and_phase_in_the_order_in_which_they_came() -> None:
+def test_repetitions_are_merged_by_setting_and_phase() -> None:
     other = replace(ROW, setting=DATABASE)
     merged = merge([ROW, other, replace(ROW, repetition=2), replace(ROW, phase="storm")])
 
@@ -33,6 +33,18 @@ def test_repetitions_are_merged_by_setting_and_phase_in_the_order_in_which_they_
         ("database", ROW.phase, 1),
         ("checkpoint", "storm", 1),
     ]
+
+
+def test_the_order_in_which_rows_were_measured_does_not_matter() -> None:
+    settings = [
+        replace(setting, existing=existing)
+        for existing in (110, 1_000)
+        for setting in (CHECKPOINT, DATABASE, BATCHED, BIND, replace(BIND, qps=50, burst=100))
+    ]
+    rows = [replace(ROW, setting=setting) for setting in settings]
+
+    assert [one.setting for one in merge(rows)] == settings
+    assert [one.setting for one in merge(reversed(rows))] == settings
 
 
 def test_latencies_of_all_repetitions_are_one_histogram() -> None:

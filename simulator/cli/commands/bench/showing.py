@@ -11,6 +11,7 @@ from benchmarks.results.findings import LEADS, findings
 from benchmarks.results.merging import Merged, merge
 from benchmarks.results.naming import Naming
 from benchmarks.results.noise_text import fsync_line, incomplete_line, machine_line, noise_line
+from benchmarks.results.plotting import last_phase
 from benchmarks.results.rows import Measure, Result
 from benchmarks.results.sheet import csv_text
 from benchmarks.results.text_histogram import text_histogram
@@ -63,8 +64,8 @@ def _legend(merged: Sequence[Merged]) -> list[str]:
 
 def _histogram(merged: Sequence[Merged]) -> list[str]:
     """Return the histograms of some rows of the last phase, one of each persistence first."""
-    phase = merged[-1].phase
-    here = [one for one in merged if one.phase == phase]
+    here = last_phase(merged)
+    phase = here[0].phase
     firsts = {one.setting.persistence: one for one in reversed(here)}
     ordered = sorted(here, key=lambda one: firsts[one.setting.persistence] is not one)
     chosen = [one for one in here if one in ordered[:_SIDE_BY_SIDE]]
