@@ -38,10 +38,10 @@ def _merged(original: Object, patch: Object, fields: Type) -> Object:
     rest = dict(patch)
     _retain(result, rest)
     _order(result, rest, fields)
+    for key in [key for key in rest if key.startswith(_DELETE)]:
+        _delete_plain(result, key.removeprefix(_DELETE), rest.pop(key))
     for key, value in rest.items():
-        if key.startswith(_DELETE):
-            _delete_plain(result, key.removeprefix(_DELETE), value)
-        elif value is None:
+        if value is None:
             result.pop(key, None)
         else:
             result[key] = _value(result.get(key), value, fields.get(key, _NOTHING))
@@ -194,7 +194,7 @@ def _check_order(new: list[Json], order: list[Json], key: str) -> None:
     """Refuse an order in which elements of the patch's list are missing or stand otherwise."""
     last = -1
     for element in new:
-        if isinstance(element, dict) and _DIRECTIVE in element:
+        if isinstance(element, dict) and element.get(_DIRECTIVE) == "delete":
             continue
         wanted = _identity(element, key)
         at = next(
@@ -208,7 +208,7 @@ def _check_order(new: list[Json], order: list[Json], key: str) -> None:
         if at is None:
             raise bad_request(
                 "The order in patch list:\n"
-                f"{shown(new)[:400]}\n doesn't match setElementOrder list:\n{shown(order)[:400]}"
+                f"{shown(new)[:400]}\n doesn't match $setElementOrder list:\n{shown(order)[:400]}"
             )
         last = at
 
