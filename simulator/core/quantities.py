@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 _QUANTITY: Final = re.compile(
@@ -11,6 +12,8 @@ _QUANTITY: Final = re.compile(
     re.ASCII,
 )
 _TEXT_MAX: Final = 40
+_KEPT: Final = 1024
+"""So many texts are not read again; the same few stand in most pods."""
 _SCALES: Final[dict[str, Fraction]] = {
     "n": Fraction(1, 10**9),
     "u": Fraction(1, 10**6),
@@ -26,6 +29,7 @@ _DECIMAL: Final = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
 _EXPONENTS: Final = ("e-9", "e-6", "e-3", "", "e3", "e6", "e9", "e12", "e15", "e18")
 
 
+@lru_cache(maxsize=_KEPT)
 def parse_quantity(text: str) -> Fraction:
     """Read `2`, `500m`, `64Gi` or `1e3`.
 
@@ -55,6 +59,7 @@ def canonical_quantity(value: Fraction) -> str:
     return f"{-(-value.numerator * 1000 // value.denominator)}m"
 
 
+@lru_cache(maxsize=_KEPT)
 def normal_quantity(text: str) -> str:
     """Write a quantity as the API server stores it: `1000m` is `1`, `1024Mi` is `1Gi`, 1000 `1k`.
 

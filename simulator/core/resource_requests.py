@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from simulator.core.quantities import canonical_quantity, parse_quantity
@@ -20,6 +21,7 @@ REQUESTS: Final = "requests"
 _SHOWN_MAX: Final = 60
 _NAME_MAX: Final = 80
 _NATIVE: Final = "kubernetes.io/"
+_KEPT: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,7 @@ def request_faults(
                 yield RequestFault(REQUESTS, name, REQUESTS, message, value=shown)
 
 
+@lru_cache(maxsize=_KEPT)
 def _quantity_fault(section: str, name: str, text: str) -> RequestFault | None:
     field = f"{section}[{name[:_NAME_MAX]}]"
     try:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TypeAlias
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 from simulator.core.instants import SECOND, Instant
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = "dict[str, Json]"
+_SECONDS_KEPT: Final = 64
 
 
 def mapping(parent: Object, *path: str) -> Object:
@@ -61,7 +63,12 @@ def containers_of(pod: Object) -> Iterator[Object]:
 
 def timestamp(at: Instant) -> str:
     """Return an instant in RFC 3339, to the second, as metav1.Time is written."""
-    return datetime.fromtimestamp(at // SECOND, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _second(at // SECOND)
+
+
+@lru_cache(maxsize=_SECONDS_KEPT)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def instant_of(value: str) -> Instant | None:
