@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,7 +117,8 @@ def test_whatever_is_created_or_put_is_answered(sent: tuple[Kind, Json]) -> None
 
     made = answered(lambda: created(Route(kind, namespace), body, FRESH))
     for part in ("", "status"):
-        answered(lambda part=part: updated(Route(kind, namespace, "trainer", part), current, body))
+        route = Route(kind, namespace, "trainer", part)
+        answered(partial(updated, route, current, body))
 
     assert body == before
     assert current == present(kind)
@@ -133,7 +135,7 @@ def test_whatever_is_patched_is_answered(sent: tuple[Kind, Json], kind_of: Patch
     current = present(kind)
     for part in ("", "status"):
         route = Route(kind, namespace, "trainer", part)
-        answered(lambda route=route: patched(route, current, Patch(kind_of, content), FRESH))
+        answered(partial(patched, route, current, Patch(kind_of, content), FRESH))
 
     assert current == present(kind)
 
