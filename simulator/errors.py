@@ -14,7 +14,7 @@ RebindError
 │                         CheckpointTooLargeError
 ├─ StoreError             SchemaOutOfDateError, HolderConflictError, ImportRefusedError,
 │                         StoreUnavailableError, WriterLockedError
-├─ ApiError
+├─ ApiError               ApiUnreachableError
 ├─ ServerError            ServerNotRunningError, ObjectNotFoundError, ObjectConflictError,
 │                         WatchBrokenError
 ├─ HardwareError
@@ -168,6 +168,10 @@ class WriterLockedError(StoreError):
 
 class ApiError(RebindError):
     """The API server refused a request."""
+
+
+class ApiUnreachableError(ApiError):
+    """The API server gave no answer, so nobody knows what became of the request."""
 
 
 class ServerError(RebindError):

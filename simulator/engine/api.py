@@ -3,6 +3,9 @@
 Pods and nodes are objects with the fields that matter here. Watchers are told which pod changed and
 look at its present state, so a watcher that was cut off sees the last state and not each one in
 between, as after a relist. Writes of a kubelet wait while its node cannot reach the server.
+
+Behind it may be a real server (`writer`): then this is a copy that follows it
+(`simulator.engine.api_copy`), and what others than kubelets write goes there and comes back.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from simulator.core.instants import Duration, Instant
 from simulator.core.pods import Pod, PodUid
@@ -20,6 +23,7 @@ from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
 from simulator.engine.api_devices import DeviceObjects
 from simulator.engine.latencies import NODE_MONITOR_GRACE, WATCH_DELAY
 from simulator.engine.pod_requests import pod_request
+from simulator.engine.reachability import Reachability
 from simulator.engine.spec import PodSpec
 from simulator.engine.timeline import Timeline
 
@@ -113,19 +117,36 @@ class ApiNode:
     heartbeat: Instant | None = None
 
 
-class ApiServer:
+class PodWriter(Protocol):
+    """Takes to a real API server what is done to pods; the copy follows when it is done."""
+
+    def create(self, pod: ApiPod) -> None:
+        """Create a pod; its uid is the server's, and is known when the copy has it."""
+        ...
+
+    def bind(self, pod: ApiPod, node: NodeName) -> None:
+        """Bind a pod to a node."""
+        ...
+
+    def delete(self, pod: ApiPod, *, force: bool) -> None:
+        """Delete a pod, with its grace period or at once."""
+        ...
+
+
+class ApiServer(Reachability):
     """Pods, nodes, and who watches them.
 
     Attributes:
         revision: Grows with each change of an object.
         devices: Device bindings as objects, and in the pods' specs.
+        writer: Where the real objects are; None if these are.
+        watch_delay: From a change to its arrival at a kubelet.
 
     Args:
         timeline: Its time.
         emit: Keeps a record.
         remembered_max: Of how many deleted pods it is still known what they were; None for all.
         forgotten: Told of each of which it is known no longer.
-        watch_delay: From a change to its arrival at a kubelet.
     """
 
     def __init__(
@@ -137,12 +158,14 @@ class ApiServer:
         forgotten: Callable[[ApiPod], None] = lambda _: None,
         watch_delay: Duration = WATCH_DELAY,
     ) -> None:
-        self._watch_delay = watch_delay
+        super().__init__()
+        self.watch_delay = watch_delay
         self._timeline = timeline
         self._remembered_max = remembered_max
         self._remembered: deque[ApiPod] = deque()
         self._forgotten = forgotten
         self.emit = emit
+        self.writer: PodWriter | None = None
         self.revision = 0
         self._pods: dict[PodUid, ApiPod] = {}
         self._created = 0
@@ -152,7 +175,6 @@ class ApiServer:
         self._pod_watchers: list[Callable[[ApiPod], None]] = []
         self._node_watchers: list[Callable[[], None]] = []
         self._kubelets: dict[NodeName, Callable[[PodUid], None]] = {}
-        self._cut_off: dict[NodeName, list[Callable[[], None]]] = {}
         self.devices = DeviceObjects(self._present, self._rebound, self._next_revision)
 
     # Reading
@@ -205,7 +227,14 @@ class ApiServer:
     # Writing
 
     def create(self, pod: ApiPod) -> None:
-        """Store a new pod."""
+        """Create a pod."""
+        if self.writer is None:
+            self.place(pod)
+        else:
+            self.writer.create(pod)
+
+    def place(self, pod: ApiPod) -> None:
+        """Have a pod here that was created, be it elsewhere."""
         self._created += 1
         pod.number = self._created
         self._pods[pod.uid] = pod
@@ -213,14 +242,24 @@ class ApiServer:
         if pod.node is not None:
             self._bound.setdefault(pod.node, {})[pod.uid] = pod
         self._record_phase(pod)
-        self._changed(pod)
+        if pod.revision:
+            self.tell(pod)
+        else:
+            self._changed(pod)
 
     def bind(self, pod: ApiPod, node: NodeName) -> None:
         """Bind a pod to a node."""
+        if self.writer is not None:
+            self.writer.bind(pod, node)
+            return
+        self.put_on(pod, node)
+        self._changed(pod)
+
+    def put_on(self, pod: ApiPod, node: NodeName) -> None:
+        """Know that a pod is bound to a node; nobody is told yet."""
         pod.node = node
         self._bound.setdefault(node, {})[pod.uid] = pod
         pod.unschedulable = False
-        self._changed(pod)
 
     def set_status(
         self, uid: PodUid, status: PodStatus, devices: tuple[DeviceBinding, ...] = ()
@@ -229,15 +268,24 @@ class ApiServer:
         pod = self._pods.get(uid)
         if pod is None or (pod.status, pod.status_devices) == (status, devices):
             return
+        self.note_status(pod, status, devices)
+        self._changed(pod)
+
+    def note_status(
+        self, pod: ApiPod, status: PodStatus, devices: tuple[DeviceBinding, ...]
+    ) -> None:
+        """Know a pod's status; nobody is told yet."""
         pod.status_devices = devices
         shown = (pod.status.phase, pod.status.reason, pod.status.message)
         pod.status = status
         if shown != (status.phase, status.reason, status.message):
             self._record_phase(pod)
-        self._changed(pod)
 
     def mark_deleting(self, pod: ApiPod) -> None:
         """Set the deletion timestamp; a pod without a node is gone at once."""
+        if self.writer is not None:
+            self.writer.delete(pod, force=False)
+            return
         pod.deleting = True
         if pod.node is None:
             self.remove(pod.uid)
@@ -246,6 +294,13 @@ class ApiServer:
 
     def remove(self, uid: PodUid) -> None:
         """Delete a pod for good."""
+        if self.writer is None:
+            self.drop(uid)
+        elif uid in self._pods:
+            self.writer.delete(self._pods[uid], force=True)
+
+    def drop(self, uid: PodUid) -> None:
+        """Have a pod here no more that was deleted, be it elsewhere."""
         pod = self._pods.pop(uid, None)
         if pod is not None:
             if pod.node is not None:
@@ -279,29 +334,6 @@ class ApiServer:
         for watcher in self._node_watchers:
             watcher()
 
-    # Reachability
-
-    def is_reachable(self, node: NodeName) -> bool:
-        """Tell whether the node can reach the API server."""
-        return node not in self._cut_off
-
-    def cut_off(self, node: NodeName) -> None:
-        """Let the node lose the API server."""
-        self._cut_off.setdefault(node, [])
-
-    def restore(self, node: NodeName) -> None:
-        """Let the node reach the API server again; what waited happens now, in order."""
-        for action in self._cut_off.pop(node, []):
-            action()
-
-    def when_reachable(self, node: NodeName, action: Callable[[], None]) -> None:
-        """Do `action` now, or when the node can reach the API server again."""
-        waiting = self._cut_off.get(node)
-        if waiting is None:
-            action()
-        else:
-            waiting.append(action)
-
     def _present(self, pod: PodIdentity) -> ApiPod | None:
         """Return the pod that has this name now."""
         found = self._by_name.get(pod.name)
@@ -333,13 +365,18 @@ class ApiServer:
         )
 
     def _changed(self, pod: ApiPod) -> None:
-        self.revision += 1
-        pod.revision = self.revision
+        if self.writer is None:
+            self.revision += 1
+            pod.revision = self.revision
+        self.tell(pod)
+
+    def tell(self, pod: ApiPod) -> None:
+        """Tell all who watch that a pod has changed."""
         for watcher in self._pod_watchers:
             watcher(pod)
         node = pod.node
         if node is not None:
-            self._timeline.call_after(self._watch_delay, lambda: self._deliver(node, pod))
+            self._timeline.call_after(self.watch_delay, lambda: self._deliver(node, pod))
 
     def _deliver(self, node: NodeName, pod: ApiPod) -> None:
         """Tell a node's kubelet; of a static pod it learns from a file of its own (S5.3)."""

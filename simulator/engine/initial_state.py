@@ -56,7 +56,7 @@ def place_initial_pods(node: Node, api: ApiServer) -> None:
             continue
         own = of_pods.get(pod.uid, [])
         known = _with_devices(pod, devices) if own and node.kept.in_specs else pod
-        api.create(_api_pod(node, known, start))
+        api.place(_api_pod(node, known, start))
         if own and node.kept.in_objects:
             owner = PodIdentity(pod.uid, pod.namespace, pod.name)
             api.devices.answer(PutDeviceBinding(node.name, owner, tuple(own)))

@@ -36,7 +36,9 @@ class Scheduler:
             self._waiting.pop(pod.uid, None)
         elif ended:
             self._waiting.pop(pod.uid, None)
+            self._assume_no_more(pod)
         elif pod.uid not in self._waiting:
+            self._assume_no_more(pod)
             self._waiting[pod.uid] = pod
             self._wake()
 
@@ -54,6 +56,11 @@ class Scheduler:
         else:
             self._counted[pod.uid] = node
 
+    def _assume_no_more(self, pod: ApiPod) -> None:
+        """Know that a pod was not bound after all, if it was taken to be."""
+        if pod.uid in self._counted:
+            self._count(pod, self._counted[pod.uid], ended=True)
+
     def _wake(self) -> None:
         if self._waiting and not self._turn_planned:
             self._turn_planned = True
@@ -66,6 +73,9 @@ class Scheduler:
             node = next((each for each in nodes if self._has_room(each, pod)), None)
             if node is not None:
                 self._api.bind(pod, node.name)
+                if pod.node is None:  # A real server is being asked; until then it is assumed.
+                    self._waiting.pop(pod.uid, None)
+                    self._count(pod, node.name, ended=False)
             elif not pod.unschedulable:
                 pod.unschedulable = True
                 message = f"0/{len(nodes)} nodes are available: {_lacking(pod)}"

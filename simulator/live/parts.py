@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from plugins.model import DevicePlugin
 from simulator.core.calls import PluginCall
@@ -28,6 +29,9 @@ from simulator.live.taps import NoTap, Tap
 from simulator.live.timeline import LiveTimeline
 from simulator.ports import Store
 
+if TYPE_CHECKING:
+    from simulator.live.remote.api import RemoteApi
+
 
 class LiveParts:
     """What the nodes of one server are made of (`simulator.engine.ports.Adapters`).
@@ -45,6 +49,7 @@ class LiveParts:
         taps: Who listens on a node's wire.
         metering: What is measured.
         models: What a plugin of this name serves, in place of a model of its spec.
+        remote: The API server that the nodes are clients of; None if they have none.
     """
 
     def __init__(
@@ -61,6 +66,7 @@ class LiveParts:
             lambda: self.nodes, self.sockets_of, queue_depth=lambda: timeline.pending
         )
         self.models: dict[str, DevicePlugin] = {}
+        self.remote: RemoteApi | None = None
         self._run = run
         self.timeline = timeline
         self._settings = settings
@@ -76,8 +82,16 @@ class LiveParts:
         self._plugins: dict[NodeName, dict[str, LivePlugin]] = {}
 
     def transport(self, api: ApiServer) -> ApiTransport:
-        """Return how kubelets reach the world's own objects."""
-        return ModelledApi(self._run, self.timeline, api)
+        """Return how kubelets reach the world's own objects, or the server that they follow."""
+        settings = self._settings.api
+        if settings is None:
+            return ModelledApi(self._run, self.timeline, api)
+        # Only who is a client of a server needs the HTTP client, which is an extra.
+        from simulator.live.remote.api import RemoteApi  # noqa: PLC0415
+
+        names = [node.name for node in self._run.nodes]
+        self.remote = RemoteApi(settings, self.timeline, api, names, lambda: self.nodes)
+        return self.remote.transport
 
     def storage(self, node: NodeSpec, emit: Callable[[Record], None]) -> LiveStorage:
         """Return the storage of a node."""
@@ -128,6 +142,8 @@ class LiveParts:
         plugins = [each for of_node in self._plugins.values() for each in of_node.values()]
         await asyncio.gather(*(plugin.close() for plugin in plugins))
         await asyncio.gather(*(sockets.wait_closed() for sockets in self._sockets.values()))
+        if self.remote is not None:
+            await self.remote.close()
         self._changes.close()
         for storage in self._storages:
             await storage.close()

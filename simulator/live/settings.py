@@ -16,6 +16,7 @@ from simulator.config import (
 )
 from simulator.core.endpoints import DIAL_TIMEOUT, PRE_START_TIMEOUT
 from simulator.core.instants import Duration, Instant
+from simulator.live.remote.settings import RemoteSettings
 from simulator.wire.connections import RECEIVE_BYTES_MAX
 from store.committer import COMMIT_BATCH
 
@@ -65,6 +66,7 @@ class LiveSettings:
         plugins_max: Most registered plugins of a node.
         pre_start_timeout: How long PreStartContainer may take, by the real clock (S1.26).
         sync: What fsyncs an open file; a benchmark counts with it.
+        api: Of which API server the nodes are clients; None for the world's own objects.
     """
 
     root: Path
@@ -80,6 +82,7 @@ class LiveSettings:
     plugins_max: int = 1024
     pre_start_timeout: Duration = PRE_START_TIMEOUT
     sync: Callable[[int], None] = os.fsync
+    api: RemoteSettings | None = None
 
     def folder(self, node: str) -> NodeFolder:
         """Return a node's folder."""

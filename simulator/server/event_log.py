@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from simulator.core.instants import HOUR, Instant
 from simulator.core.pods import PodUid
 from simulator.core.records import EventEmitted, Stamped
 from simulator.core.transitions import NodeName, PodIdentity
+from simulator.live.event_documents import event_document, event_name, event_namespace
 from simulator.reports.documents import Json
-from simulator.server.times import timestamp
 
 KEPT_MAX: Final = 10_000
 """Most events that are kept; the oldest go first."""
@@ -44,39 +44,25 @@ class LoggedEvent:
     @property
     def name(self) -> str:
         """Its object's name."""
-        about = self.node if self.pod is None else self.pod.name or self.pod.uid
-        return f"{about}.{self.number:016x}"
+        return event_name(self.node, self.pod, self.number)
 
     @property
     def namespace(self) -> str:
         """Where it is listed; events about nodes are in `default`."""
-        return (self.pod.namespace if self.pod is not None else "") or "default"
+        return event_namespace(self.pod)
 
     def document(self) -> dict[str, Json]:
         """Return it as a `v1` Event object."""
-        about: dict[str, Json] = {"kind": "Node", "name": self.node, "uid": self.node}
-        if self.pod is not None:
-            about = {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "namespace": self.namespace,
-                "name": self.pod.name,
-                "uid": self.pod.uid,
-            }
-        component = "kubelet" if self.node else "default-scheduler"
-        return {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"name": self.name, "namespace": self.namespace},
-            "involvedObject": about,
-            "type": self.emitted.severity,
-            "reason": self.emitted.reason,
-            "message": self.emitted.message,
-            "source": {"component": component, "host": self.node},
-            "count": self.count,
-            "firstTimestamp": timestamp(self.first),
-            "lastTimestamp": timestamp(self.last),
-        }
+        document = event_document(
+            self.emitted,
+            name=self.name,
+            node=self.node,
+            pod=self.pod,
+            first=self.first,
+            last=self.last,
+            count=self.count,
+        )
+        return cast("dict[str, Json]", document)
 
 
 _Key = tuple[NodeName, PodUid | None, str, str, str]

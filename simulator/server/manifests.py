@@ -14,20 +14,16 @@ from typing_extensions import override
 
 from scenarios.files.documents import Document, Path, Plain, plain, read_documents
 from scenarios.kubernetes.manifests import ManifestPod, read_manifest
-from simulator.core.instants import Duration, parse_duration
+from simulator.core.instants import Duration
 from simulator.core.transitions import NodeName
 from simulator.engine.spec import Controller, PodSpec
+from simulator.engine.termination import TERMINATION, termination_time
 from simulator.errors import InputError, ManifestError
 
 FILE_SIZE_MAX: Final = 16 * 1024 * 1024
 """Largest file of manifests, in bytes."""
 PODS_MAX: Final = 10_000
 """Most pods that one file makes."""
-
-TERMINATION: Final = "rebind.internal/termination-time"
-"""Annotation: how long the pod's containers take to end when they are told to, such as `20s`."""
-_TERMINATION_USUAL: Final = Duration(500_000_000)
-"""Containers are simulated; without the annotation they heed SIGTERM as most programs do."""
 
 _RESOURCES: Final = {
     "Pod": "pod",
@@ -156,15 +152,11 @@ def _termination(pod: ManifestPod, manifest: Mapping[str, Plain]) -> Duration:
     metadata = manifest.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     text = annotations.get(TERMINATION) if isinstance(annotations, dict) else None
-    wanted = _TERMINATION_USUAL
-    if text is not None:
-        try:
-            wanted = parse_duration(str(text))
-        except ValueError as cause:
-            where = (*pod.path, "metadata", "annotations", TERMINATION)
-            fault = pod.document.fault(where, f"{TERMINATION}: {cause}")
-            raise fault from cause
-    return Duration(max(0, min(wanted, pod.termination_grace)))
+    try:
+        return termination_time(None if text is None else str(text), pod.termination_grace)
+    except ValueError as cause:
+        where = (*pod.path, "metadata", "annotations", TERMINATION)
+        raise pod.document.fault(where, f"{TERMINATION}: {cause}") from cause
 
 
 def with_grace(spec: PodSpec, seconds: int) -> PodSpec:

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from simulator.api.dialect.documents import timestamp
 from simulator.core.resources import ResourceName
 from simulator.core.snapshot import ManagerSnapshot
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
 from simulator.engine.node import Node
 from simulator.reports.documents import Json
-from simulator.server.times import timestamp
 
 STATES: Final = {"running": "Registered", "stopped": "Disconnected", "expired": "Expired"}
 """The device manager's word for an endpoint to what is shown of it."""

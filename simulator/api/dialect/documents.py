@@ -71,6 +71,11 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def micro_timestamp(at: Instant) -> str:
+    """Return an instant in RFC 3339, to the microsecond, as metav1.MicroTime is written."""
+    return f"{timestamp(at)[:-1]}.{at % SECOND // 1_000:06d}Z"
+
+
 def instant_of(value: str) -> Instant | None:
     """Read a metav1.Time or MicroTime; None when it is neither."""
     try:

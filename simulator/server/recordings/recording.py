@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 import simulator
+from simulator.api.dialect.documents import micro_timestamp
 from simulator.config import API_VERSION, CHECKPOINT_FILE_NAME
 from simulator.core.behavior import Readmission
 from simulator.core.devices import DeviceId, NumaNode
@@ -32,7 +33,6 @@ from simulator.ports import Durability
 from simulator.reports.documents import Json
 from simulator.reports.trace import record_fields
 from simulator.server.kept import Kept, kept_lines, kept_of
-from simulator.server.times import micro_timestamp
 
 KIND: Final = "Trace"
 NAME: Final = "recording"

@@ -1,0 +1,238 @@
+"""Requests to an API server, and what it answers.
+
+On aiohttp: measured on loopback with POSTs of 500 bytes against uvicorn on the same two cores, 1,
+16 and 64 at a time, it does 5,400, 7,000 and 5,000 requests a second at 70 to 90 us of CPU each;
+httpx does 720, 400 and 250 at 640 to 1,700 us.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import aiohttp
+
+from simulator.api.client.endpoint import ApiEndpoint
+from simulator.api.dialect.documents import Json, Object, mapping, text, whole
+from simulator.errors import ApiUnreachableError
+
+JSON: Final = "application/json"
+MERGE_PATCH: Final = "application/merge-patch+json"
+STRATEGIC_MERGE_PATCH: Final = "application/strategic-merge-patch+json"
+
+REQUEST_SECONDS: Final = 10.0
+"""How long an answer is waited for (S12.2: the kubelet's heartbeat waits as long)."""
+LINE_BYTES_MAX: Final = 16 * 1024 * 1024
+"""Longest line of a watch: one object."""
+_UNAUTHORIZED: Final = 401
+_TOO_MANY: Final = 429
+_SERVER_ERRORS: Final = 500
+_REFUSED: Final = 400
+_SHOWN_MAX: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server has answered.
+
+    Attributes:
+        code: The HTTP status.
+        document: The body; empty when it is no JSON object.
+        reason: Of a refusal: Kubernetes' word for it, such as `NotFound`.
+        message: Of a refusal: the server's text.
+    """
+
+    code: int
+    document: Object = field(default_factory=dict)
+    reason: str = ""
+    message: str = ""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it is no success."""
+        return self.code >= _REFUSED
+
+    @property
+    def is_unavailable(self) -> bool:
+        """Whether the server could not do it now: 429 and 5xx, so nothing is known."""
+        return self.code == _TOO_MANY or self.code >= _SERVER_ERRORS
+
+    @property
+    def revision(self) -> int:
+        """The resourceVersion of the object; 0 when it has none that is a number."""
+        return revision_of(self.document)
+
+
+def revision_of(document: Object) -> int:
+    """Return an object's resourceVersion; 0 when it has none that is a number."""
+    shown = text(document, "metadata", "resourceVersion")
+    return int(shown) if shown.isdecimal() else 0
+
+
+class HttpClient:
+    """A client of one server; its connections stay open until `close`.
+
+    Args:
+        endpoint: Where, and as whom.
+        seconds: How long an answer is waited for.
+    """
+
+    def __init__(self, endpoint: ApiEndpoint, *, seconds: float = REQUEST_SECONDS) -> None:
+        self.endpoint = endpoint
+        self._seconds = seconds
+        self._session: aiohttp.ClientSession | None = None
+        self._token: str | None = None
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        body: Json = None,
+        *,
+        content_type: str = JSON,
+        query: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Send a request and return its answer, a refusal too.
+
+        Raises:
+            ApiUnreachableError: There was no answer: nobody knows whether it was carried out.
+        """
+        answer = await self._ask(method, path, body, content_type, query)
+        if answer.code == _UNAUTHORIZED and self._token:
+            self._token = None  # It may have run out.
+            answer = await self._ask(method, path, body, content_type, query)
+        return answer
+
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        body: Json,
+        content_type: str,
+        query: Mapping[str, str] | None,
+    ) -> Answer:
+        data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        headers = await self._headers()
+        if data is not None:
+            headers["Content-Type"] = content_type
+        try:
+            async with self._opened().request(
+                method, self.endpoint.url + path, data=data, headers=headers, params=query
+            ) as response:
+                content = await response.read()
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise self._unreachable(error) from error
+        return _answer(response.status, content)
+
+    @asynccontextmanager
+    async def lines(
+        self, path: str, query: Mapping[str, str], *, seconds: float
+    ) -> AsyncIterator[Answer | AsyncIterator[bytes]]:
+        """Open a stream: its lines as they come, or the server's refusal.
+
+        Args:
+            path: What is streamed.
+            query: As it stands in the URL.
+            seconds: After so long the stream is taken for dead.
+
+        Raises:
+            ApiUnreachableError: There was no answer, or the stream broke off.
+        """
+        limit = aiohttp.ClientTimeout(total=seconds, sock_connect=self._seconds)
+        try:
+            async with self._opened().get(
+                self.endpoint.url + path,
+                params=query,
+                headers=await self._headers(),
+                timeout=limit,
+            ) as response:
+                if response.status >= _REFUSED:
+                    if response.status == _UNAUTHORIZED:
+                        self._token = None
+                    yield _answer(response.status, await response.read())
+                else:
+                    yield _lines(response)
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise self._unreachable(error) from error
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            # No limit of connections: how many requests are under way others decide.
+            tls = True if self.endpoint.tls is None else self.endpoint.tls
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, ssl=tls),
+                timeout=aiohttp.ClientTimeout(total=self._seconds),
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session
+
+    async def _headers(self) -> dict[str, str]:
+        if self._token is None:
+            self._token = await asyncio.to_thread(self.endpoint.token)
+        headers = {"Accept": JSON}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        return headers
+
+    def _unreachable(self, error: Exception) -> ApiUnreachableError:
+        if isinstance(error, TimeoutError):
+            why = f"no answer within {self._seconds:g}s"
+        else:
+            why = str(error) or type(error).__name__
+        return ApiUnreachableError(f"the API server {self.endpoint.url} cannot be reached: {why}")
+
+
+async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    """Yield the whole lines of a body; an unfinished last one is none.
+
+    Raises:
+        ApiUnreachableError: A line is too long.
+    """
+    rest = b""
+    async for piece in response.content.iter_any():
+        *complete, rest = (rest + piece).split(b"\n")
+        for line in complete:
+            if line:
+                yield line
+        if len(rest) > LINE_BYTES_MAX:
+            reason = f"a line of {response.url} is longer than {LINE_BYTES_MAX} bytes"
+            raise ApiUnreachableError(reason)
+
+
+def _answer(code: int, content: bytes) -> Answer:
+    try:
+        found: Json = json.loads(content)
+    except ValueError:
+        found = None
+    document = found if isinstance(found, dict) else {}
+    if code < _REFUSED:
+        return Answer(code, document)
+    message = text(document, "message") or content.decode("utf-8", "replace").strip()[:_SHOWN_MAX]
+    return Answer(code, document, text(document, "reason"), message or f"HTTP {code}")
+
+
+def status_answer(status: Object) -> Answer:
+    """Return the answer that a Status stands for, where several come in one body."""
+    code = whole(status, "code") or 0
+    if code < _REFUSED and text(status, "status") == "Failure":
+        code = _SERVER_ERRORS
+    return Answer(code, status, text(status, "reason"), text(status, "message"))
+
+
+def causes_name_uid(document: Object) -> bool:
+    """Tell whether a refusal is because another object than the one that is meant has the name."""
+    causes = mapping(document, "details").get("causes")
+    listed = causes if isinstance(causes, list) else []
+    if any(isinstance(one, dict) and one.get("field") == "metadata.uid" for one in listed):
+        return True
+    return "UID in precondition" in text(document, "message")

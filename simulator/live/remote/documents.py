@@ -1,0 +1,209 @@
+"""What a kubelet sends to a real API server, as documents, and what it reads of the answers."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+from typing import Final
+
+from simulator.api.client.http import revision_of
+from simulator.api.dialect.compute_devices import COMPUTE_DEVICES
+from simulator.api.dialect.documents import (
+    Json,
+    Object,
+    items,
+    micro_timestamp,
+    text,
+    texts,
+    timestamp,
+)
+from simulator.api.dialect.kinds import BULK_RESOURCE_BINDINGS, DEVICE_BINDINGS, LEASES
+from simulator.core.api_calls import BindDevices, BindingObject
+from simulator.core.devices import NO_NUMA_NODE, DeviceId, NumaNode, device_ids
+from simulator.core.instants import Duration, Instant
+from simulator.core.pods import ContainerName, PodUid
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
+from simulator.engine.api_requests import PatchNodeStatus
+
+NO_DELAY: Final = Duration(0)
+"""Between a watch and its kubelet: the way from the server takes its real time."""
+LEASE_NAMESPACE: Final = "kube-node-lease"
+LEASE_SECONDS: Final = 40
+"""How long a lease is valid (S12.6)."""
+
+
+def deletion(uid: str = "", *, grace: int | None = 0, revision: int = 0) -> Object:
+    """Return the options of a deletion: of whom, and how soon."""
+    options: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
+    if grace is not None:
+        options["gracePeriodSeconds"] = grace
+    preconditions: Object = {"uid": uid} if uid else {}
+    if revision:
+        preconditions["resourceVersion"] = str(revision)
+    if preconditions:
+        options["preconditions"] = preconditions
+    return options
+
+
+def binding(pod: PodIdentity, node: NodeName) -> Object:
+    """Return a Binding of a pod to a node, which must be that pod."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": pod.name, "namespace": pod.namespace, "uid": pod.uid},
+        "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+    }
+
+
+def resource_binding(call: BindDevices) -> Object:
+    """Return a ResourceBinding (details 28)."""
+    containers: dict[ContainerName, list[Json]] = {}
+    for each in call.bindings:
+        ids: list[Json] = [*device_ids(each.devices)]
+        device: Object = {"resourceName": each.resource, "deviceIDs": ids}
+        containers.setdefault(each.container, []).append(device)
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceBinding",
+        "metadata": {"name": call.pod.name, "namespace": call.pod.namespace},
+        "target": {"name": call.pod.name, "uid": call.pod.uid},
+        "containers": [
+            {"containerName": name, COMPUTE_DEVICES: devices}
+            for name, devices in containers.items()
+        ],
+    }
+
+
+def bulk_binding(calls: Iterable[BindDevices]) -> Object:
+    """Return many ResourceBindings in one document, which is not Kubernetes."""
+    return {
+        "apiVersion": BULK_RESOURCE_BINDINGS.api_version,
+        "kind": BULK_RESOURCE_BINDINGS.kind,
+        "items": [resource_binding(call) for call in calls],
+    }
+
+
+def device_binding(
+    node: NodeName, pod: PodIdentity, bindings: Iterable[DeviceBinding], replaces: int | None
+) -> Object:
+    """Return a DeviceBinding (details 27): devices of one NUMA node each."""
+    metadata: Object = {"name": pod.name, "namespace": pod.namespace}
+    if replaces is not None:
+        metadata["resourceVersion"] = str(replaces)
+    containers: dict[ContainerName, list[Json]] = {}
+    for each in bindings:
+        for numa_node, ids in sorted(each.devices.items()):
+            listed: list[Json] = [*ids]
+            devices: Object = {"resourceName": each.resource, "deviceIDs": listed}
+            if numa_node != NO_NUMA_NODE:
+                devices["numaNodes"] = [int(numa_node)]
+            containers.setdefault(each.container, []).append(devices)
+    return {
+        "apiVersion": DEVICE_BINDINGS.api_version,
+        "kind": DEVICE_BINDINGS.kind,
+        "metadata": metadata,
+        "spec": {
+            "podUID": pod.uid,
+            "nodeName": node,
+            "containers": [
+                {"name": name, "devices": devices} for name, devices in containers.items()
+            ],
+        },
+    }
+
+
+def read_device_binding(found: Object) -> BindingObject:
+    """Return what a DeviceBinding says."""
+    uid = PodUid(text(found, "spec", "podUID"))
+    bindings = tuple(
+        _binding(uid, ContainerName(text(container, "name")), resource, container)
+        for container in items(found, "spec", "containers")
+        for resource in dict.fromkeys(
+            ResourceName(text(one, "resourceName")) for one in items(container, "devices")
+        )
+    )
+    pod = PodIdentity(uid, text(found, "metadata", "namespace"), text(found, "metadata", "name"))
+    return BindingObject(
+        pod, NodeName(text(found, "spec", "nodeName")), bindings, revision_of(found)
+    )
+
+
+def _binding(
+    uid: PodUid, container: ContainerName, resource: ResourceName, found: Object
+) -> DeviceBinding:
+    devices: dict[NumaNode, tuple[DeviceId, ...]] = {}
+    for one in items(found, "devices"):
+        if text(one, "resourceName") == resource:
+            ids = tuple(map(DeviceId, texts(one, "deviceIDs")))
+            for numa_node in _numa_nodes(one):
+                devices[numa_node] = (*devices.get(numa_node, ()), *ids)
+    return DeviceBinding(uid, container, resource, devices, None)
+
+
+def _numa_nodes(devices: Object) -> list[NumaNode]:
+    listed = devices.get("numaNodes")
+    numbers = listed if isinstance(listed, list) else []
+    return [NumaNode(one) for one in numbers if type(one) is int] or [NO_NUMA_NODE]
+
+
+def node_document(name: NodeName) -> Object:
+    """Return a Node that registers itself."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+    }
+
+
+def node_status(request: PatchNodeStatus, version: str, now: Instant) -> Object:
+    """Return the patch of a node's status (S2.13)."""
+    capacity: Object = {name: str(count) for name, count in request.capacity.items()}
+    allocatable: Object = {name: str(count) for name, count in request.allocatable.items()}
+    ready: Object = {
+        "type": "Ready",
+        "status": "True",
+        "reason": "KubeletReady",
+        "message": "kubelet is posting ready status",
+        "lastHeartbeatTime": timestamp(now),
+    }
+    return {
+        "status": {
+            "capacity": capacity,
+            "allocatable": allocatable,
+            "conditions": [ready],
+            "nodeInfo": _node_info(request.boot_id, version),
+        }
+    }
+
+
+def _node_info(boot_id: str, version: str) -> Object:
+    return {
+        "architecture": platform.machine(),
+        "bootID": boot_id,
+        "containerRuntimeVersion": "rebind://simulated",
+        "kernelVersion": "",
+        "kubeProxyVersion": "",
+        "kubeletVersion": f"v{version}",
+        "machineID": "",
+        "operatingSystem": "linux",
+        "osImage": "",
+        "systemUUID": "",
+    }
+
+
+def lease_document(name: NodeName, now: Instant, revision: str = "") -> Object:
+    """Return a node's lease, renewed."""
+    metadata: Object = {"name": name, "namespace": LEASE_NAMESPACE}
+    if revision:
+        metadata["resourceVersion"] = revision
+    return {
+        "apiVersion": LEASES.api_version,
+        "kind": LEASES.kind,
+        "metadata": metadata,
+        "spec": {
+            "holderIdentity": name,
+            "leaseDurationSeconds": LEASE_SECONDS,
+            "renewTime": micro_timestamp(now),
+        },
+    }

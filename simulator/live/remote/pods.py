@@ -1,0 +1,139 @@
+"""Pods as a real API server shows them, to what a node makes of them.
+
+The server has validated them; what a node does not look at may be anything.
+"""
+
+from __future__ import annotations
+
+from simulator.api.client.http import revision_of
+from simulator.api.dialect.compute_devices import COMPUTE_DEVICES
+from simulator.api.dialect.documents import (
+    Json,
+    Object,
+    instant_of,
+    items,
+    mapping,
+    text,
+    texts,
+    whole,
+)
+from simulator.core.devices import DeviceId
+from simulator.core.instants import SECOND, Duration, Instant, format_duration
+from simulator.core.pods import ComputeDevices, Container, ContainerKind, ContainerName, Pod, PodUid
+from simulator.core.resource_requests import LIMITS, REQUESTS, extended_counts
+from simulator.core.resources import ResourceName
+from simulator.core.transitions import NodeName
+from simulator.engine.api import ApiPod
+from simulator.engine.api_copy import SeenPod
+from simulator.engine.termination import TERMINATION, termination_time
+from simulator.live.pod_statuses import IMAGE, read_status, read_status_devices
+
+_GRACE_SECONDS = 30
+
+
+def read_pod(document: Object) -> SeenPod:
+    """Return what a node makes of a pod.
+
+    Raises:
+        ValueError: It is none: it has no uid, or a quantity that is none.
+    """
+    metadata, spec = mapping(document, "metadata"), mapping(document, "spec")
+    uid = PodUid(text(metadata, "uid"))
+    if not uid:
+        reason = "a pod without metadata.uid"
+        raise ValueError(reason)
+    created = instant_of(text(metadata, "creationTimestamp"))
+    pod = Pod(
+        uid=uid,
+        name=text(metadata, "name"),
+        namespace=text(metadata, "namespace") or "default",
+        init_containers=_containers(spec, "initContainers"),
+        containers=_containers(spec, "containers"),
+        created=created or Instant(0),
+    )
+    node = text(spec, "nodeName")
+    return SeenPod(
+        pod=pod,
+        node=NodeName(node) if node else None,
+        restart_policy=text(spec, "restartPolicy") or "Always",
+        termination=_termination(metadata, spec),
+        status=read_status(document),
+        devices=read_status_devices(uid, document),
+        deleting=bool(text(metadata, "deletionTimestamp")),
+        revision=revision_of(document),
+    )
+
+
+def _termination(metadata: Object, spec: Object) -> Duration:
+    """Return how long its containers take to end: a deletion may shorten its grace period."""
+    seconds = whole(spec, "terminationGracePeriodSeconds")
+    grace = _GRACE_SECONDS if seconds is None else seconds
+    deletion = whole(metadata, "deletionGracePeriodSeconds")
+    if deletion is not None:
+        grace = min(grace, deletion)
+    annotation = mapping(metadata, "annotations").get(TERMINATION)
+    limit = Duration(grace * SECOND)
+    try:
+        return termination_time(None if annotation is None else str(annotation), limit)
+    except ValueError:
+        return termination_time(None, limit)
+
+
+def _containers(spec: Object, key: str) -> tuple[Container, ...]:
+    return tuple(_container(one, is_init=key == "initContainers") for one in items(spec, key))
+
+
+def _container(found: Object, *, is_init: bool) -> Container:
+    kind = ContainerKind.REGULAR
+    if is_init:
+        always = text(found, "restartPolicy") == "Always"
+        kind = ContainerKind.SIDECAR if always else ContainerKind.INIT
+    limits = mapping(found, "resources", LIMITS)
+    counts = extended_counts({name: str(value) for name, value in limits.items()})
+    return Container(
+        ContainerName(text(found, "name")),
+        tuple(counts.items()),
+        kind,
+        compute_devices=_compute_devices(found),
+    )
+
+
+def _compute_devices(found: Object) -> ComputeDevices:
+    return tuple(
+        (ResourceName(text(one, "resourceName")), tuple(map(DeviceId, texts(one, "deviceIDs"))))
+        for one in items(found, COMPUTE_DEVICES)
+    )
+
+
+def pod_document(pod: ApiPod) -> Object:
+    """Return a pod that is to be created, from what it is made of."""
+    spec: Object = {
+        "containers": [_container_document(each) for each in pod.pod.containers],
+        "restartPolicy": pod.spec.restart_policy,
+        "terminationGracePeriodSeconds": -(-pod.spec.termination_grace // SECOND),
+    }
+    if pod.pod.init_containers:
+        spec["initContainers"] = [_container_document(each) for each in pod.pod.init_containers]
+    if pod.node is not None:
+        spec["nodeName"] = pod.node
+    termination: Json = {TERMINATION: format_duration(pod.spec.termination_grace)}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": pod.pod.name,
+            "namespace": pod.pod.namespace,
+            "annotations": termination,
+        },
+        "spec": spec,
+    }
+
+
+def _container_document(container: Container) -> Object:
+    document: Object = {"name": container.name, "image": IMAGE}
+    if container.limits:
+        limits: Object = {name: str(count) for name, count in container.limits}
+        document["resources"] = {LIMITS: limits, REQUESTS: dict(limits)}
+    if container.kind is ContainerKind.SIDECAR:
+        document["restartPolicy"] = "Always"
+    return document

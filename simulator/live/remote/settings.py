@@ -1,0 +1,20 @@
+"""Which API server a world's nodes are clients of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.api.client.endpoint import ApiEndpoint
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSettings:
+    """A real API server behind a live world (`simulator.live.remote.api`).
+
+    Attributes:
+        endpoint: The server, as `simulator.api.client.endpoint.endpoint_at(url)` names it.
+        schedules: Whether Rebind binds pods that are on no node.
+    """
+
+    endpoint: ApiEndpoint
+    schedules: bool = False

@@ -1,0 +1,349 @@
+"""The requests of kubelets, over HTTP to a real API server (`simulator.engine.ports.ApiTransport`).
+
+A refusal (4xx) is an answer; 429, 5xx, a connection that cannot be had or breaks off and an answer
+that does not come in time are none: nobody knows what became of the request, and whoever has asked
+asks again with the same content (W6). Nothing is repeated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+from typing_extensions import override
+
+from simulator.api.client.http import (
+    STRATEGIC_MERGE_PATCH,
+    Answer,
+    HttpClient,
+    causes_name_uid,
+    revision_of,
+    status_answer,
+)
+from simulator.api.client.paths import path_of
+from simulator.api.dialect.documents import Json, Object, items, text
+from simulator.api.dialect.kinds import (
+    BULK_RESOURCE_BINDINGS,
+    DEVICE_BINDINGS,
+    EVENTS,
+    LEASES,
+    NODES,
+    PODS,
+)
+from simulator.core.api_calls import (
+    ApiAnsweredEach,
+    ApiRefused,
+    ApiStored,
+    ApiUnavailable,
+    BindDevices,
+    BindManyDevices,
+    DeviceBindingsListed,
+    GetDeviceBinding,
+    ListDeviceBindings,
+    PutDeviceBinding,
+    RemoveDeviceBinding,
+    SentCall,
+)
+from simulator.core.pods import PodUid
+from simulator.core.resource_health import AllocatedResourcesStatus
+from simulator.core.transitions import NodeName, PodIdentity
+from simulator.engine.api import ApiServer
+from simulator.engine.api_requests import (
+    ApiRequest,
+    CreateEvent,
+    DeletePod,
+    GetPod,
+    PatchNodeStatus,
+    PatchPodStatus,
+    PodRead,
+    RenewLease,
+    RequestReply,
+)
+from simulator.engine.node import Node
+from simulator.engine.ports import ApiTransport
+from simulator.engine.reachability import OUTAGE
+from simulator.errors import ApiUnreachableError
+from simulator.live.event_documents import event_document, event_name, event_namespace
+from simulator.live.pod_statuses import PodSight, pod_status, read_status, read_status_devices
+from simulator.live.remote import documents
+from simulator.live.tasks import Tasks
+from simulator.live.timeline import LiveTimeline
+
+_BAD_REQUEST: Final = 400
+_NOT_FOUND: Final = 404
+_CUT_OFF: Final = "the API server cannot be reached"
+
+
+class RemoteTransport(ApiTransport):
+    """Carries requests to one server.
+
+    Args:
+        client: Of that server.
+        timeline: Where answers enter.
+        api: The copy of its objects that the nodes follow.
+        nodes: The nodes, once they are made.
+    """
+
+    def __init__(
+        self,
+        client: HttpClient,
+        timeline: LiveTimeline,
+        api: ApiServer,
+        nodes: Callable[[], Mapping[NodeName, Node]],
+    ) -> None:
+        self._client = client
+        self._timeline = timeline
+        self._api = api
+        self._nodes = nodes
+        self._tasks = Tasks()
+        self._events = 0
+        self._leases: dict[NodeName, str] = {}
+
+    @override
+    def send(
+        self, node: NodeName, request: ApiRequest, reply: Callable[[RequestReply], None]
+    ) -> None:
+        self._tasks.start(self._carry(node, request, reply), f"request of {node}")
+
+    async def close(self) -> None:
+        """Give up what is under way."""
+        await self._tasks.close()
+
+    async def _carry(
+        self, node: NodeName, request: ApiRequest, reply: Callable[[RequestReply], None]
+    ) -> None:
+        answer: RequestReply
+        with self._timeline.held():
+            try:
+                if self._api.is_cut_off(node, OUTAGE):
+                    answer = ApiUnavailable(_CUT_OFF)
+                else:
+                    answer = await self._answer(node, request)
+            except ApiUnreachableError as error:
+                answer = ApiUnavailable(str(error))
+            self._timeline.enter(partial(reply, answer))
+
+    async def _answer(self, node: NodeName, request: ApiRequest) -> RequestReply:
+        match request:
+            case GetPod() | PatchPodStatus() | DeletePod():
+                answer = self._about_pod(node, request)
+            case PatchNodeStatus() | RenewLease() | CreateEvent():
+                answer = self._of_node(request)
+            case _:
+                answer = self._about_devices(request)
+        return await answer
+
+    async def _of_node(self, request: PatchNodeStatus | RenewLease | CreateEvent) -> RequestReply:
+        match request:
+            case PatchNodeStatus():
+                return await self._patch_node(request)
+            case RenewLease():
+                return await self._renew_lease(request.node)
+            case CreateEvent():
+                return await self._post_event(request)
+
+    async def _about_devices(self, request: SentCall) -> RequestReply:
+        match request:
+            case BindDevices():
+                return _told(await self._bind(request))
+            case BindManyDevices():
+                return await self._bind_many(request)
+            case ListDeviceBindings():
+                return await self._list_bindings(request.node)
+            case _:
+                return await self._about_binding(request)
+
+    # Pods
+
+    async def _about_pod(
+        self, node: NodeName, request: GetPod | PatchPodStatus | DeletePod
+    ) -> RequestReply:
+        pod, ask = request.pod, self._client.ask
+        path = path_of(PODS, pod.namespace, pod.name)
+        if isinstance(request, GetPod):
+            return _read(pod.uid, await ask("GET", path))
+        if isinstance(request, DeletePod):
+            return _told(await ask("DELETE", path, documents.deletion(pod.uid)))
+        body: Object = {"metadata": {"uid": pod.uid}, "status": self._status(node, request)}
+        return _told(await ask("PATCH", f"{path}/status", body, content_type=STRATEGIC_MERGE_PATCH))
+
+    def _status(self, name: NodeName, request: PatchPodStatus) -> Json:
+        pod, node = self._api.pod(request.pod.uid), self._nodes().get(name)
+        if pod is None:  # It has gone meanwhile, so the server will refuse.
+            return {"phase": request.status.phase}
+        health: AllocatedResourcesStatus = {}
+        if node is not None and node.behavior.resource_health_in_status:
+            kubelet = node.kubelet
+            if kubelet is not None and kubelet.serving:
+                health = kubelet.manager.resource_health(pod.pod)
+        return pod_status(
+            PodSight(pod, request.status, node, health=health, devices=request.devices)
+        )
+
+    # Nodes
+
+    async def _patch_node(self, request: PatchNodeStatus) -> RequestReply:
+        """Patch a node's status; a node that is not there registers itself before."""
+        path, now = path_of(NODES, name=request.node), self._timeline.now()
+        version = self._nodes()[request.node].behavior.version
+        body = documents.node_status(request, version, now)
+        answer = await self._client.ask(
+            "PATCH", f"{path}/status", body, content_type=STRATEGIC_MERGE_PATCH
+        )
+        if answer.code == _NOT_FOUND:
+            registered = documents.node_document(request.node)
+            await self._client.ask("POST", path_of(NODES), registered)
+            answer = await self._client.ask(
+                "PATCH", f"{path}/status", body, content_type=STRATEGIC_MERGE_PATCH
+            )
+        if not answer.is_refused:
+            self._timeline.enter(
+                lambda: self._api.report_node(
+                    request.node,
+                    capacity=request.capacity,
+                    allocatable=request.allocatable,
+                    boot_id=request.boot_id,
+                )
+            )
+        return _told(answer)
+
+    async def _renew_lease(self, name: NodeName) -> RequestReply:
+        """Renew a lease, which is found or made when that cannot be done."""
+        answer = await self._put_lease(name)
+        if answer is None or (answer.is_refused and not answer.is_unavailable):
+            self._leases.pop(name, None)
+            found = await self._client.ask("GET", path_of(LEASES, documents.LEASE_NAMESPACE, name))
+            if found.code == _NOT_FOUND:
+                lease = documents.lease_document(name, self._timeline.now())
+                answer = await self._client.ask(
+                    "POST", path_of(LEASES, documents.LEASE_NAMESPACE), lease
+                )
+                self._note_lease(name, answer)
+            else:
+                self._note_lease(name, found)
+                answer = await self._put_lease(name) or found
+        if not answer.is_refused:
+            self._timeline.enter(lambda: self._api.renew_lease(name))
+        return _told(answer)
+
+    async def _put_lease(self, name: NodeName) -> Answer | None:
+        revision = self._leases.get(name)
+        if revision is None:
+            return None
+        lease = documents.lease_document(name, self._timeline.now(), revision)
+        path = path_of(LEASES, documents.LEASE_NAMESPACE, name)
+        answer = await self._client.ask("PUT", path, lease)
+        self._note_lease(name, answer)
+        return answer
+
+    def _note_lease(self, name: NodeName, answer: Answer) -> None:
+        if not answer.is_refused:
+            self._leases[name] = text(answer.document, "metadata", "resourceVersion")
+
+    async def _post_event(self, request: CreateEvent) -> RequestReply:
+        emitted, now = request.event, self._timeline.now()
+        pod = None if emitted.pod is None else self._identity(emitted.pod)
+        self._events += 1
+        document = event_document(
+            emitted,
+            name=event_name(request.node, pod, now + self._events),
+            node=request.node,
+            pod=pod,
+            first=now,
+            last=now,
+        )
+        return _told(
+            await self._client.ask("POST", path_of(EVENTS, event_namespace(pod)), document)
+        )
+
+    def _identity(self, uid: PodUid) -> PodIdentity:
+        pod = self._api.pod(uid)
+        return (
+            PodIdentity(uid) if pod is None else PodIdentity(uid, pod.pod.namespace, pod.pod.name)
+        )
+
+    # Device bindings
+
+    async def _bind(self, call: BindDevices) -> Answer:
+        path = path_of(PODS, call.pod.namespace, call.pod.name, "resourcebinding")
+        return await self._client.ask("POST", path, documents.resource_binding(call))
+
+    async def _bind_many(self, call: BindManyDevices) -> RequestReply:
+        """Bind in one request; each has an answer of its own."""
+        path = path_of(BULK_RESOURCE_BINDINGS)
+        answer = await self._client.ask("POST", path, documents.bulk_binding(call.requests))
+        if answer.is_refused:
+            return ApiUnavailable(answer.message)
+        replies: list[ApiStored | ApiRefused] = []
+        for status in items(answer.document, "results"):
+            reply = _told(status_answer(status))
+            if isinstance(reply, ApiUnavailable):
+                return reply
+            replies.append(reply)
+        if len(replies) != len(call.requests):
+            return ApiUnavailable("the answer does not tell what became of each binding")
+        return ApiAnsweredEach(tuple(replies))
+
+    async def _about_binding(
+        self,
+        request: PutDeviceBinding | GetDeviceBinding | RemoveDeviceBinding,
+    ) -> RequestReply:
+        ask, pod = self._client.ask, request.pod
+        path = path_of(DEVICE_BINDINGS, pod.namespace, pod.name)
+        if isinstance(request, GetDeviceBinding):
+            answer = await ask("GET", path)
+            if answer.code == _NOT_FOUND:
+                return DeviceBindingsListed(())
+            if answer.is_refused:
+                return ApiUnavailable(answer.message)
+            return DeviceBindingsListed((documents.read_device_binding(answer.document),))
+        if isinstance(request, RemoveDeviceBinding):
+            options = documents.deletion(grace=None, revision=request.revision)
+            answer = await ask("DELETE", path, options)
+        else:
+            body = documents.device_binding(request.node, pod, request.bindings, request.replaces)
+            if request.replaces is None:
+                answer = await ask("POST", path_of(DEVICE_BINDINGS, pod.namespace), body)
+            else:
+                answer = await ask("PUT", path, body)
+        return _told(answer, of_pod=False)
+
+    async def _list_bindings(self, node: NodeName) -> RequestReply:
+        """List the bindings of a node; a server that cannot select them is asked for all."""
+        path = path_of(DEVICE_BINDINGS)
+        answer = await self._client.ask(
+            "GET", path, query={"fieldSelector": f"spec.nodeName={node}"}
+        )
+        if answer.code == _BAD_REQUEST:
+            answer = await self._client.ask("GET", path)
+        if answer.is_refused:
+            return ApiUnavailable(answer.message)
+        found = map(documents.read_device_binding, items(answer.document, "items"))
+        return DeviceBindingsListed(tuple(each for each in found if each.node == node))
+
+
+def _read(uid: PodUid, answer: Answer) -> RequestReply:
+    """Return a pod's status; of another pod of its name there is none."""
+    if answer.code == _NOT_FOUND:
+        return PodRead(None)
+    if answer.is_refused:
+        return ApiUnavailable(answer.message)
+    if text(answer.document, "metadata", "uid") != uid:
+        return PodRead(None)
+    return PodRead(read_status(answer.document), read_status_devices(uid, answer.document))
+
+
+def _told(answer: Answer, *, of_pod: bool = True) -> ApiStored | ApiRefused | ApiUnavailable:
+    """Return what an answer means for a kubelet.
+
+    Args:
+        answer: The answer.
+        of_pod: Whether it is about a pod, so that 404 means that the pod has gone.
+    """
+    if answer.is_unavailable:
+        return ApiUnavailable(answer.message)
+    if answer.is_refused:
+        gone = of_pod and (answer.code == _NOT_FOUND or causes_name_uid(answer.document))
+        return ApiRefused(answer.code, answer.reason, answer.message, gone=gone)
+    return ApiStored(revision_of(answer.document))
