@@ -69,7 +69,7 @@ def runs(draw: st.DrawFn) -> Result:
     return replace(EMPTY, rows=tuple(draw(st.lists(ROWS, max_size=8))))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(runs(), runs())
 def test_any_rows_can_be_written_read_shown_and_compared(one: Result, other: Result) -> None:
     assert read_result(result_text(one).encode(), "run.json") == one

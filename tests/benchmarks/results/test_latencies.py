@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from hdrh.histogram import HdrHistogram
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks.results.latencies import Latencies
-from simulator.core.instants import HOUR, MILLISECOND
+from simulator.core.instants import HOUR, MICROSECOND, MILLISECOND
 
 HUNDRED = [value * MILLISECOND for value in range(1, 101)]
 
@@ -15,6 +17,30 @@ def test_of_1_to_100_ms_the_percentiles_are_their_own_number_to_three_digits() -
     found = Latencies(HUNDRED).percentiles((50, 90, 99, 100))
 
     assert found == pytest.approx([value * MILLISECOND for value in (50, 90, 99, 100)], rel=1e-3)
+
+
+@given(st.lists(st.integers(0, 10**13), min_size=1), st.lists(st.floats(0, 100), max_size=4))
+def test_percentiles_are_those_of_the_library(
+    nanoseconds: list[int], percents: list[float]
+) -> None:
+    latencies = Latencies(nanoseconds)
+    theirs = HdrHistogram.decode(latencies.encoded())
+
+    for percent in (0, 50, 99.9, 100, *percents):
+        expected = theirs.get_value_at_percentile(percent) * MICROSECOND
+        assert latencies.percentile(percent) == expected
+
+
+def test_what_is_added_counts_after_a_percentile_was_asked_for() -> None:
+    latencies = Latencies([MILLISECOND])
+    assert latencies.longest() == MILLISECOND
+    before = latencies.encoded()
+    latencies.record(2 * MILLISECOND)
+
+    assert latencies.longest() == 2 * MILLISECOND
+    assert latencies.encoded() != before
+    latencies.add(Latencies([1_024 * MILLISECOND]))
+    assert latencies.longest() == pytest.approx(1_024 * MILLISECOND, rel=1e-3)
 
 
 def test_latencies_of_nothing_are_0() -> None:
