@@ -77,7 +77,7 @@ def over_time(merged: Sequence[Merged]) -> Drawn:
     here = [
         one
         for one in last_phase(merged)
-        if max(len(row.served_each_second) for row in one.rows) >= _SECONDS_MIN
+        if min(len(row.served_each_second) for row in one.rows) >= _SECONDS_MIN
     ]
     if not here:
         return

@@ -6,7 +6,7 @@ larger than the noise, or when nobody can tell. With nothing to compare, none co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -47,7 +47,7 @@ def findings(merged: Sequence[Merged]) -> tuple[str, ...]:
         return ()
     naming = Naming(one.setting for one in merged)
     kinds = [
-        list(_added_by_the_api(merged)),
+        list(_added_to_the_start(merged)),
         list(_batching(merged)),
         list(_growth(merged)),
         list(_saturation(merged, naming)),
@@ -68,15 +68,16 @@ def _around(setting: Setting) -> tuple[object, ...]:
     )
 
 
-def _added_by_the_api(merged: Sequence[Merged]) -> Iterator[str]:
-    """Say what binding through the API adds to a pod's start, at each limit of the client."""
+def _added_to_the_start(merged: Sequence[Merged]) -> Iterator[str]:
+    """Say what binding through the API, or in a database, adds to a pod's start."""
     names = list(dict.fromkeys(one.setting.persistence for one in merged))
     local = next((name for name in _LOCAL if name in names), None)
     if local is None:
         return
     local_batch = _least_batch(merged, local)
-    through_api = {one.setting.persistence for one in merged if one.setting.store is Store.API}
-    for way in sorted((name for name in names if name in through_api), key=_asked_first):
+    stores = {one.setting.persistence: one.setting.store for one in merged}
+    ways = sorted((name for name in names if name != local), key=_in_question_first(stores))
+    for way in ways:
         batch = _least_batch(merged, way)
         found = [
             pair
@@ -101,8 +102,9 @@ def _added_by_the_api(merged: Sequence[Merged]) -> Iterator[str]:
             yield f"Compared with {local}, {name} changes a pod's start {'; '.join(parts)}."
 
 
-def _asked_first(persistence: str) -> bool:
-    return persistence != _ASKED
+def _in_question_first(stores: Mapping[str, Store]) -> Callable[[str], tuple[bool, bool]]:
+    """Return the order of persistences: what was asked about, what uses the API, the others."""
+    return lambda name: (name != _ASKED, stores[name] is not Store.API)
 
 
 def _batch_sizes(setting: Setting) -> tuple[int, int, int]:
@@ -196,12 +198,13 @@ def _batched(
     found = list(pairs(merged, has(least), has(most), batch.without))
     calm = [pair for pair in found if pair.is_calm]
     full = [pair for pair in found if not keeps_up(pair.first)]
+    through_api = [pair for pair in found if pair.first.setting.store is Store.API]
     changes = [
         f"{quantity} {change}"
         for quantity, change in (
             ("the served rate", _rates(full or found)),
             ("p99", _ratios(calm or found, P99)),
-            ("API calls per pod", _ratios(found, CALLS_EACH)),
+            ("API calls per pod", _ratios(through_api, CALLS_EACH)),
         )
         if change
     ]

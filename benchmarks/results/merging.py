@@ -50,6 +50,11 @@ class Merged:
     phase: str
     rows: tuple[Row, ...]
 
+    @property
+    def has_unserved(self) -> bool:
+        """Whether pods were not served, so that latencies are lower bounds."""
+        return any(row.unserved for row in self.rows)
+
     def spread(self, figure: Callable[[Row], float | None]) -> Spread | None:
         """Return a figure over the repetitions; None where none of them has it."""
         return spread([figure(row) for row in self.rows])

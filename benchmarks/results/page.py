@@ -11,7 +11,7 @@ from benchmarks.results.naming import Naming
 from benchmarks.results.noise_text import fsync_line, incomplete_line, machine_lines, noise_line
 from benchmarks.results.plots import plots
 from benchmarks.results.plotting import Figure
-from benchmarks.results.quantities import QUANTITIES, Quantity, text
+from benchmarks.results.quantities import QUANTITIES, Form, Quantity, text
 from benchmarks.results.rows import Result
 from simulator.core.plurals import counted
 from simulator.reports.pages.benchmark_page import (
@@ -76,6 +76,8 @@ def _tables(result: Result, merged: Sequence[Merged]) -> tuple[TableView, ...]:
         if repetitions > 1
         else ""
     )
+    if any(one.has_unserved for one in merged):
+        note += " ≥ where pods were not served: they had waited that long when the phase ended."
     every = [Merged(row.setting, row.phase, (row,)) for row in result.rows]
     figures = [one for one in QUANTITIES if any(each.spread(one.of) for each in merged)]
     naming = Naming(one.setting for one in merged)
@@ -121,7 +123,8 @@ def _cell(one: Merged, quantity: Quantity) -> str:
     found = one.spread(quantity.of)
     if found is None:
         return _NOT_KNOWN
-    middle = text(found.median, quantity.form)
+    bound = "≥" if quantity.form is Form.DURATION and one.has_unserved else ""
+    middle = f"{bound}{text(found.median, quantity.form)}"
     if found.least == found.most:
         return middle
     return f"{middle} ({text(found.least, quantity.form)}..{text(found.most, quantity.form)})"

@@ -99,7 +99,8 @@ def _bar(bar: Bar, at: Callable[[float], float], top: float) -> list[str]:
     ]
     if bar.most > bar.least:
         middle = top + _BAR / 2
-        parts.append(line(at(bar.least), middle, at(bar.most), middle, "whisker"))
+        ends = at(bar.least), middle, at(bar.most), middle
+        parts += [line(*ends, "halo"), line(*ends, "whisker")]
     right = max(end, at(bar.most)) + 5
     parts.append(label(bar.text, right, top + _BAR - 4, "value"))
     return parts

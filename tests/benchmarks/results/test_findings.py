@@ -30,6 +30,22 @@ def test_what_binding_through_the_api_adds_is_said_for_each_limit_of_the_client(
     )
 
 
+def test_a_database_is_compared_with_the_file_after_what_uses_the_api() -> None:
+    said = findings(
+        [
+            repeated(CHECKPOINT, [10, 10]),
+            repeated(DATABASE, [8, 8]),
+            repeated(BIND, [30, 30]),
+        ]
+    )
+
+    assert said[0].startswith("Compared with checkpoint, bind-resource changes")
+    assert (
+        "Compared with checkpoint, database changes a pod's start by -2ms at the median"
+        in (said[-1])
+    )
+
+
 def test_a_faster_start_is_said_too() -> None:
     sentence, *_ = findings([repeated(CHECKPOINT, [30, 30]), repeated(BIND, [20, 20])])
 
@@ -132,7 +148,7 @@ def test_growth_is_told_from_the_fewest_to_the_most_existing_bindings() -> None:
     ]
     said = findings(merged)
 
-    assert said[0] == (
+    assert said[1] == (
         "From 110 to 5000 existing bindings on a node, the median admission changes: "
         "checkpoint ×10.0 (1ms to 10ms); database no more than the noise."
     )

@@ -28,6 +28,7 @@ from benchmarks.results.quantities import (
     UNSERVED,
     WRITTEN,
     WRITTEN_EACH,
+    Form,
     Quantity,
     number,
 )
@@ -41,7 +42,6 @@ _WIDE: Final = (
     *(FSYNCS, FSYNCS_EACH, WRITTEN, WRITTEN_EACH, CALLS_EACH, AT_RISK),
     *(LATE, SKIPPED, ERRORS, UNSERVED, CPU_CLIENT, CPU_SERVER, MEMORY),
 )
-_BOUNDS: Final = frozenset(LATENCIES.values())
 
 
 def row_table(merged: Sequence[Merged]) -> Table[Merged]:
@@ -93,11 +93,6 @@ def setting_document(setting: Setting) -> dict[str, JsonValue]:
     return {_key(knob): knob.value(setting) for knob in KNOBS}
 
 
-def is_bound(one: Merged) -> bool:
-    """Tell whether latencies are lower bounds, since pods were not served."""
-    return any(row.unserved for row in one.rows)
-
-
 def _offered(one: Merged) -> float:
     offered = sum(row.offered_per_second for row in one.rows) / len(one.rows)
     return Figure(offered, number(offered))
@@ -114,7 +109,7 @@ def _of_setting(value: Callable[[Setting], str | int]) -> Callable[[Merged], str
 
 def _figure(quantity: Quantity) -> Callable[[Merged], str | float]:
     def shown(one: Merged) -> str | float:
-        bound = "≥" if quantity in _BOUNDS and is_bound(one) else ""
+        bound = "≥" if quantity.form is Form.DURATION and one.has_unserved else ""
         return cell(one, quantity, bound=bound)
 
     return shown

@@ -16,7 +16,7 @@ from benchmarks.results.rows import Measure, Result
 from benchmarks.results.sheet import csv_text
 from benchmarks.results.text_histogram import text_histogram
 from simulator.cli import terminal
-from simulator.cli.commands.bench.row_table import is_bound, row_table
+from simulator.cli.commands.bench.row_table import row_table
 from simulator.cli.output import OutputOptions, emit
 from simulator.reports.text import printable
 
@@ -57,7 +57,7 @@ def _legend(merged: Sequence[Merged]) -> list[str]:
             f"medians of {repetitions} repetitions; ± is half of what lies between the least and "
             "the most of them"
         )
-    if any(map(is_bound, merged)):
+    if any(one.has_unserved for one in merged):
         lines.append("≥ where pods were not served: they had waited that long when it ended")
     return [*lines, ""]
 
