@@ -249,11 +249,13 @@ class Explorer:
 
     def unavoidable(self, combination: Combination) -> dict[Violation, tuple[Instant, str]]:
         """Return what the scenario itself breaks, on a store that nothing ever befalls."""
-        return self._play(self._ideal(combination), (), Keeping(ideal=True)).violations
+        ideal = self._ideal(combination)
+        return self._play(ideal, combination, (), Keeping(ideal=True)).violations
 
     def seen(self, combination: Combination, faults: Sequence[Fault] = ()) -> Seen:
         """Play the scenario once on the combination's persistence."""
-        return self._play(self._loaded.simulation(combination), faults, self._keeping)
+        spec = self._loaded.simulation(combination)
+        return self._play(spec, combination, faults, self._keeping)
 
     def _ideal(self, combination: Combination) -> SimulationSpec:
         """Return the run with the same kubelet, and its state in nothing but memory."""
@@ -261,13 +263,19 @@ class Explorer:
         reservations: Reservations = reservations_of(spec)
         return replace(spec, persistence=IDEAL, persistence_options=(), reservations=reservations)
 
-    def _play(self, spec: SimulationSpec, faults: Sequence[Fault], keeping: Keeping) -> Seen:
+    def _play(
+        self,
+        spec: SimulationSpec,
+        combination: Combination,
+        faults: Sequence[Fault],
+        keeping: Keeping,
+    ) -> Seen:
         watching = Watching(effects=not faults)
         with self._start(spec, faults=faults, watching=watching, keeping=keeping) as run:
             first = run.effect_count
             ended_by = ""
             try:
-                Stage(self._loaded, run).play()
+                Stage(self._loaded, run, combination.persistence).play()
             except ScenarioError as error:
                 ended_by = error.reason
             return Seen(_violations(self._loaded, run), tuple(run.effects), first, ended_by)

@@ -83,7 +83,7 @@ def play(  # noqa: PLR0913 - a run, how it is started, and what of it is judged
     """
     spec = loaded.simulation(combination, seed=seed)
     with start(spec) as run:
-        stage = Stage(loaded, run, rows, column)
+        stage = Stage(loaded, run, combination.persistence, rows, column)
         stage.play()
         cells = [judge.finish(run) for judge in stage.judges]
         return RunResult(_column(combination), spec.seed, tuple(run.records)), cells

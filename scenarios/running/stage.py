@@ -10,9 +10,11 @@ from scenarios.running.agenda import Agenda
 from scenarios.running.judging import Cast, Judge, StepProgress
 from scenarios.running.rows import TableRow
 from scenarios.schema.fields import DURATION_MAX
+from scenarios.schema.variants import Persistence
 from scenarios.sights.view import Run
-from simulator.core.instants import HOUR, Instant, after, format_duration
+from simulator.core.instants import HOUR, Duration, Instant, after, format_duration
 from simulator.core.transitions import NodeName
+from simulator.engine.actions import Advance
 from simulator.errors import ScenarioError
 
 STALL: Final = HOUR
@@ -25,6 +27,7 @@ class Stage:
     Args:
         loaded: The scenario.
         run: The cluster on which it is played.
+        persistence: What the run is to show; steps that are not meant for it are left out.
         rows: Rows that are judged.
         column: The number of this run among those that the rows speak of.
 
@@ -33,10 +36,18 @@ class Stage:
     """
 
     def __init__(
-        self, loaded: LoadedScenario, run: Run, rows: Sequence[TableRow] = (), column: int = 0
+        self,
+        loaded: LoadedScenario,
+        run: Run,
+        persistence: Persistence,
+        rows: Sequence[TableRow] = (),
+        column: int = 0,
     ) -> None:
         self._steps = loaded.scenario.spec.steps
-        self._actions = loaded.actions
+        self._actions = [
+            action if step.is_done_under(persistence) else Advance(Duration(0))
+            for step, action in zip(self._steps, loaded.actions, strict=True)
+        ]
         self._run = run
         self._fault = loaded.step_fault
         self._expected_end = Instant(0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from scenarios.schema import node_steps, pod_steps
-from scenarios.schema.fields import GoDuration, Model, Name
+from scenarios.schema.fields import GoDuration, Items, Model, Name
 from scenarios.schema.surroundings import ActionModel
+from scenarios.schema.variants import Persistence, PersistenceVariant
 from simulator.core.instants import Duration
 
 
@@ -26,6 +27,8 @@ class Step(Model):
     """The step whose completion it waits for."""
     delay: GoDuration = Duration(0)
     """Time between that completion and this step."""
+    persistence: Annotated[Items[PersistenceVariant], Field(min_length=1)] | None = None
+    """Persistences under which it is done, and is nothing under others; left out: all."""
     create_pod: pod_steps.CreatePod | None = None
     """Create a pod."""
     delete_pod: pod_steps.DeletePod | None = None
@@ -85,6 +88,11 @@ class Step(Model):
             for name in fields
             if isinstance(value := getattr(self, name), ActionModel)
         ]
+
+    def is_done_under(self, persistence: Persistence) -> bool:
+        """Tell whether the step is meant for this persistence."""
+        meant = self.persistence
+        return meant is None or any(variant.includes(persistence) for variant in meant)
 
     @property
     def action(self) -> ActionModel:

@@ -113,10 +113,13 @@ def _with(pod: Pod, added: BoundDevices) -> Pod:
 
 
 def _shared(pod: Pod) -> str:
-    """Return which device stands under two containers; plain init containers may share (S3.2)."""
+    """Return which device stands under two containers; init containers may share (S3.2).
+
+    Up to 1.28 the kubelet hands on what a sidecar has, and the server does not know its version.
+    """
     seen: dict[tuple[ResourceName, DeviceId], ContainerName] = {}
     for container in pod.all_containers():
-        if container.kind is ContainerKind.INIT:
+        if container.kind is not ContainerKind.REGULAR:
             continue
         for resource, ids in container.compute_devices:
             for device in ids:
