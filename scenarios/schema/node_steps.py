@@ -17,6 +17,7 @@ from simulator.engine.actions import Loss
 EffectName = Literal[
     "read", "write", "fsync", "rename", "dirFsync", "load", "commit",
     "allocate", "preferredAllocation", "preStart", "register", "listAndWatch", "statusPatch",
+    "bindDevices", "deviceBinding",
 ]  # fmt: skip
 """What a node does that can be broken: steps of a file, transactions, and calls."""
 

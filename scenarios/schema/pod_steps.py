@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pydantic import Field
 from typing_extensions import override
 
 from scenarios.schema.devices import DeviceList
-from scenarios.schema.fields import GoDuration, Name
+from scenarios.schema.fields import DeviceIdText, GoDuration, Items, Name, Resource
 from scenarios.schema.surroundings import ActionModel, Surroundings
+from simulator.core.devices import DeviceId
 from simulator.core.instants import Duration
+from simulator.core.pods import ContainerName
 from simulator.core.transitions import NodeName
 from simulator.engine import actions
 
@@ -19,14 +22,22 @@ class CreatePod(ActionModel):
     """A pod of spec.pods, or a template there: all its replicas, one after the other."""
     node: Name | None = None
     """The node to which it is bound; left out: the pod's own, else the scheduler chooses."""
+    compute_devices: dict[Name, dict[Resource, Items[DeviceIdText]]] = Field(default_factory=dict)
+    """Devices that its spec names from the beginning, by container and resource, as a scheduler
+    that knows devices would write them."""
 
     @override
     def engine_action(self, surroundings: Surroundings) -> actions.Action:
         names = surroundings.pods(self.name)
         node = NodeName(self.node) if self.node else None
+        assigned = tuple(
+            ((ContainerName(container), resource), tuple(map(DeviceId, ids)))
+            for container, resources in self.compute_devices.items()
+            for resource, ids in resources.items()
+        )
         if len(names) == 1:
-            return actions.CreatePod(names[0], node)
-        return actions.CreatePods(names, node)
+            return actions.CreatePod(names[0], node, assigned)
+        return actions.CreatePods(names, node, assigned)
 
 
 class DeletePod(ActionModel):

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from simulator.core.devices import Device
+from simulator.core.devices import Device, DeviceId
 from simulator.core.instants import Duration
 from simulator.core.migration.phases import Phase
+from simulator.core.resource_bindings import BoundKey
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 
@@ -31,15 +32,23 @@ class Loss(Enum):
     RANDOM = "random"
 
 
+Assigned = tuple[tuple[BoundKey, tuple[DeviceId, ...]], ...]
+"""Ids by container and resource."""
+
+
 @dataclass(frozen=True, slots=True)
 class CreatePod:
     """Create a pod of the spec, bound to `node`, or by the scheduler when None.
 
     Completes when the pod is admitted and started, or refused.
+
+    Attributes:
+        assigned: Devices that its spec names from the beginning, as a scheduler of devices does.
     """
 
     name: str
     node: NodeName | None = None
+    assigned: Assigned = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,7 @@ class CreatePods:
 
     names: tuple[str, ...]
     node: NodeName | None = None
+    assigned: Assigned = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,13 @@ ERRORS: Final[Mapping[Op, str]] = {
     Op.DIR_FSYNC: "input/output error",
     Op.LOAD: "disk I/O error",
     Op.COMMIT: DATABASE_FULL,
+    Op.BIND_DEVICES: "connection refused",
+    Op.DEVICE_BINDING: "connection refused",
 }
 """What a step of the durable state fails with; what calls of plugins do is not of the store."""
+
+_LOSE_REPLIES: Final = (Op.BIND_DEVICES, Op.DEVICE_BINDING)
+"""Requests that may be carried out although nobody is told so (W6)."""
 
 _CUTS: Final = (FaultKind.CRASH, FaultKind.POWER_CUT)
 _WORDS: Final = {FaultKind.CRASH: "kubelet crash", FaultKind.POWER_CUT: "power cut"}
@@ -67,13 +72,16 @@ class CutPoint:
     def cause(self) -> str:
         """The kind of cut: `power cut`, `write error`."""
         if self.kind is FaultKind.ERROR:
-            return f"{_FAILING.get(self.effect.op, self.effect.op.value)} error"
+            lost = self.when is When.AFTER
+            what = "reply lost" if lost else "error"
+            return f"{_FAILING.get(self.effect.op, self.effect.op.value)} {what}"
         return _WORDS[self.kind]
 
     @property
     def place(self) -> str:
         """Where it is, in words: `after rename 3 at 1.05s`."""
-        side = "at" if self.kind is FaultKind.ERROR else self.when.value
+        fails = self.kind is FaultKind.ERROR and self.when is When.BEFORE
+        side = "at" if fails else self.when.value
         effect = f"{self.effect.op.value} {self.nth}"
         return f"{side} {effect}, {format_duration(self.effect.at)} on {self.effect.node}"
 
@@ -107,7 +115,11 @@ def cut_points(effects: Sequence[Effect], first: int) -> tuple[tuple[CutPoint, .
 
 def _ways(effect: Effect) -> list[tuple[FaultKind, When]]:
     ways = [(kind, when) for kind in _CUTS for when in When]
-    return [*ways, (FaultKind.ERROR, When.BEFORE)] if effect.op in ERRORS else ways
+    if effect.op in ERRORS:
+        ways.append((FaultKind.ERROR, When.BEFORE))
+    if effect.op in _LOSE_REPLIES:
+        ways.append((FaultKind.ERROR, When.AFTER))
+    return ways
 
 
 def _continues(before: Effect | None, effect: Effect) -> bool:

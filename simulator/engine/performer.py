@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from simulator.core.instants import Instant, after
+from simulator.core.resource_bindings import BindingRefused, bind
 from simulator.core.transitions import NodeName
 from simulator.engine import actions
 from simulator.engine.actions import Action
@@ -96,10 +97,10 @@ class Performer:
         | actions.RestartContainer,
     ) -> Completed:
         match action:
-            case actions.CreatePod(name, node):
-                return self._create(name, node)
-            case actions.CreatePods(names, node):
-                return _all_of([self._create(name, node) for name in names])
+            case actions.CreatePod(name, node, assigned):
+                return self._create(name, node, assigned)
+            case actions.CreatePods(names, node, assigned):
+                return _all_of([self._create(name, node, assigned) for name in names])
             case actions.DeletePod(name, force):
                 return self._delete(self._pod(name), force=force)
             case actions.FinishPod(name, succeeded):
@@ -182,13 +183,17 @@ class Performer:
                 node.storage.slow_down(added_fsync, duration)
         return at_once
 
-    def _create(self, name: str, node: NodeName | None) -> Completed:
+    def _create(self, name: str, node: NodeName | None, assigned: actions.Assigned) -> Completed:
         spec = self._pod_specs.get(name)
         if spec is None:
             message = f'"{name}" is not a pod of this run; {_known(self._pod_specs)}'
             raise ScenarioError(message)
         if node is not None:
             self._node(node)
+        bound = bind(spec.pod, dict(assigned))
+        if isinstance(bound, BindingRefused):
+            raise ScenarioError(bound.message)
+        spec = replace(spec, pod=bound)
         pod = self._factory.create(spec, name=spec.name, node=node or spec.node)
         return lambda: pod.is_decided
 
