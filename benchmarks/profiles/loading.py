@@ -166,6 +166,7 @@ class _Loader:
                     asked_before=written.preferred_allocation,
                     told_before=written.pre_start_required,
                     reregister_after=written.reregister_after,
+                    starts_after_boot=written.starts_after_boot,
                 )
             )
         return tuple(plugins)

@@ -51,6 +51,7 @@ class Plugin:
         asked_before: Whether it answers GetPreferredAllocation (S1.25).
         told_before: Whether it wants PreStartContainer calls (S1.26).
         reregister_after: From a kubelet's start to its Register call.
+        starts_after_boot: From a boot to its Register call.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Plugin:
     asked_before: bool
     told_before: bool
     reregister_after: Duration
+    starts_after_boot: Duration
 
 
 @dataclass(frozen=True, slots=True)

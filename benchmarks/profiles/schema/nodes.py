@@ -10,7 +10,7 @@ from benchmarks.profiles.schema.loads import Lifetime
 from benchmarks.profiles.schema.numbers import Latency
 from scenarios.schema.devices import DEVICES_MAX, NUMA_NODES_MAX
 from scenarios.schema.fields import GoDuration, Items, Manifest, Model, Name, Resource, Wording
-from simulator.core.instants import SECOND, Duration
+from simulator.core.instants import MILLISECOND, SECOND, Duration
 from simulator.engine.spec import PluginLatency
 
 NODES_MAX = 10_000
@@ -74,6 +74,9 @@ class Plugin(Model):
     """Whether it wants PreStartContainer calls (S1.26)."""
     reregister_after: GoDuration = Duration(SECOND)
     """From a kubelet's start to the plugin's Register call."""
+    starts_after_boot: GoDuration = Duration(100 * MILLISECOND)
+    """From a boot to the plugin's Register call. A kubelet admits its pods again 200 ms after its
+    start; those whose devices are not there by then are refused (S5.2)."""
 
 
 class PodTemplate(Model):

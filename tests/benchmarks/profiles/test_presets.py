@@ -85,7 +85,7 @@ def test_density_is_30_pods_per_node_at_20_per_second_then_500_at_5() -> None:
 def test_load_is_30_pods_per_node_at_10_per_second() -> None:
     loaded = load("load")
 
-    assert len(comes(loaded, "create")) == 30 * 50
+    assert len(comes(loaded, "create")) == 30 * 100
     assert comes(loaded, "create")[10].at == SECOND
 
 
