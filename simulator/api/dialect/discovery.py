@@ -19,7 +19,8 @@ from simulator.api.dialect.kinds import KINDS, Kind, Subresource
 from simulator.api.dialect.negotiation import JSON_TYPE, accepted
 from simulator.api.dialect.openapi_paths import openapi_document
 
-OPENAPI_V2_TYPE: Final = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+OPENAPI_V2_TYPE: Final = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+"""What is asked for has an `@` in it, which kubectl 1.20 cannot read in an answer's header."""
 _DISCOVERY: Final = "apidiscovery.k8s.io"
 _AGGREGATED: Final = "APIGroupDiscoveryList"
 _VERSIONS: Final = ("v2", "v2beta1")
