@@ -1,7 +1,7 @@
-/* Keep-alive HTTP/1.1 load: POSTs of numbered objects over N connections, one request in flight on
- * each, from one thread with epoll.
+/* Keep-alive HTTP/1.1 load: POSTs of numbered objects over some connections, one request in flight
+ * on each, from one thread with epoll. A client in Python would be the slower end of the two.
  *
- * usage: load HOST PORT CONNECTIONS SECONDS PATH TEMPLATE-FILE FIRST-NUMBER
+ * usage: api_load HOST PORT CONNECTIONS REQUESTS PATH TEMPLATE-FILE FIRST-NUMBER
  *
  * In the template every run of nine '#' becomes the request's number, so all bodies are of one
  * size. Prints one line: answers with 2xx, other answers, seconds, and the 50th and 99th
@@ -100,11 +100,11 @@ static void read_template(const char *path, const char *host, const char *target
 
 int main(int argc, char **argv) {
     if (argc != 8) {
-        fprintf(stderr, "usage: load HOST PORT CONNECTIONS SECONDS PATH TEMPLATE FIRST\n");
+        fprintf(stderr, "usage: api_load HOST PORT CONNECTIONS REQUESTS PATH TEMPLATE FIRST\n");
         return 2;
     }
     int count = atoi(argv[3]);
-    double seconds = atof(argv[4]);
+    long left = atol(argv[4]);
     read_template(argv[6], argv[1], argv[5]);
     number = atol(argv[7]);
     times = malloc(TIMES_MAX * sizeof *times);
@@ -121,9 +121,9 @@ int main(int argc, char **argv) {
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = &all[i]};
         epoll_ctl(poll, EPOLL_CTL_ADD, all[i].fd, &event);
     }
-    double begun = now(), end = begun + seconds, at = begun;
-    int in_flight = count;
-    for (int i = 0; i < count; i++) send_one(&all[i]);
+    double begun = now(), at = begun;
+    int in_flight = 0;
+    for (; in_flight < count && left > 0; left--) send_one(&all[in_flight++]);
     while (in_flight > 0) {
         int ready = epoll_wait(poll, events, count, 10000);
         if (ready <= 0) {
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
             at = now();
             if (code >= 200 && code < 300) good++; else bad++;
             if (time_count < TIMES_MAX) times[time_count++] = (at - c->sent_at) * 1e6;
-            if (at < end) send_one(c); else in_flight--;
+            if (left > 0) { left--; send_one(c); } else in_flight--;
         }
     }
     qsort(times, time_count, sizeof *times, by_size);

@@ -104,6 +104,11 @@ BARS: Final = (
     _context("list-pods/1000/changed", "the same, after an admission"),
     _at_most("storm/admissions", 2, "p99 of admissions, 1,000 List a second over none"),
     _at_most("storm/updates", 2, "p99 of another plugin's device updates, the same"),
+    _at_least("api/noop", 0.5, "API server, durable creates, 64 clients: over a no-op handler"),
+    _at_least("api/group", 1.5, "the same, group commit over single commits"),
+    _at_least("api/group/slow", 4, "the same, 5 ms added to each commit"),
+    _context("api/rate", "durable creates of the API server (the real one elsewhere: 650/s)", "/s"),
+    _context("api/p99", "the same, p99 from a request to its answer"),
     _at_least("open-loop", 93, "delivered of what is offered at 3 × the unbatched rate", "%"),
 )
 

@@ -14,12 +14,12 @@ import contextlib
 import socket
 import ssl
 from collections.abc import Generator
-from typing import Final
+from typing import Final, Protocol
 
 import uvicorn
 from typing_extensions import override
 
-from simulator.api.serving.app import ApiApp
+from simulator.api.serving.exchange import Receive, Scope, Send
 from simulator.api.serving.limits import Limits
 from simulator.api.serving.protocol import BoundedProtocol
 from simulator.errors import ServerError
@@ -57,6 +57,18 @@ def listening(host: str, port: int) -> socket.socket:
         raise ServerError(reason) from error
 
 
+class Application(Protocol):
+    """What answers requests (ASGI)."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        ...
+
+    def end(self) -> None:
+        """Let what lasts long end: the server stops."""
+        ...
+
+
 class HttpServer:
     """Serves an application until it is stopped.
 
@@ -69,7 +81,7 @@ class HttpServer:
 
     def __init__(
         self,
-        app: ApiApp,
+        app: Application,
         listener: socket.socket,
         *,
         tls: ssl.SSLContext | None = None,
