@@ -152,24 +152,32 @@ def faceted(
     """
     settings = dict.fromkeys(series(one.setting) for one in merged)
     if len(settings) <= COLORS:
-        yield "", _series(merged, series, Naming(settings))
+        yield "", _series(merged, series, Naming(settings), list(settings))
         return
     contexts = by_context(merged, lambda one: context(series(one.setting)))
     naming = Naming(contexts)
-    ways = Naming(way(setting) for setting in settings)
+    ways = list(dict.fromkeys(way(setting) for setting in settings))
     for each, rows in list(contexts.items())[:PLOTS_MAX]:
-        words = naming.name(each)
-        lines = _series(rows, lambda one: way(series(one)), ways)
-        yield words, lines[:COLORS]
+        lines = _series(rows, lambda one: way(series(one)), Naming(ways), ways)
+        yield naming.name(each) + share_note(PLOTS_MAX, len(contexts)), lines[:COLORS]
+
+
+def share_note(shown: int, all_: int) -> str:
+    """Return that not everything is drawn; empty if it is."""
+    return f" ({shown} of {all_}, the table has all)" if all_ > shown else ""
 
 
 def _series(
-    merged: Sequence[Merged], series: Callable[[Setting], Setting], naming: Naming
+    merged: Sequence[Merged],
+    series: Callable[[Setting], Setting],
+    naming: Naming,
+    ordered: Sequence[Setting],
 ) -> list[Series]:
+    """Return lines; the same way has the same look in every plot."""
     lines = grouped(merged, lambda one: series(one.setting))
     return [
-        Series(naming.name(setting), tuple(rows), index % COLORS)
-        for index, (setting, rows) in enumerate(lines.items())
+        Series(naming.name(setting), tuple(rows), ordered.index(setting) % COLORS)
+        for setting, rows in lines.items()
     ]
 
 

@@ -14,6 +14,7 @@ from benchmarks.results.plotting import (
     by_context,
     context,
     grouped,
+    share_note,
     way,
 )
 from benchmarks.results.quantities import (
@@ -33,9 +34,8 @@ _GROUPS_MAX: Final = 12
 
 def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Legend, ...]]]:
     """Draw the persistences beside each other, under each load and in each context."""
-    ways = dict.fromkeys(way(one.setting) for one in merged)
-    if len(ways) < 2 or len(ways) > COLORS:  # noqa: PLR2004 - two sides make a comparison
-        return
+    every = list(dict.fromkeys(way(one.setting) for one in merged))
+    ways = _chosen(every)
     naming = Naming(ways)
     styles = {each: style for style, each in enumerate(ways)}
     latency = START_P99 if any(one.spread(START_P99.of) for one in merged) else P99
@@ -43,7 +43,7 @@ def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Lege
     if not all(map(keeps_up, merged)):
         compared.append((ACHIEVED, "Side by side: pods served per second"))
     for quantity, title in compared:
-        groups = _bar_groups(merged, quantity, styles)
+        groups, all_ = _bar_groups(merged, quantity, styles)
         used = dict.fromkeys(bar.style for group in groups for bar in group.bars)
         names = {style: naming.name(each) for each, style in styles.items()}
         legend = tuple(Legend(bar_swatch(style), names[style]) for style in sorted(used))
@@ -55,12 +55,21 @@ def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Lege
             )
             axis = f"{quantity.about} (median, least to most)"
             figures = partial(text, form=quantity.form)
-            yield BarPlot(title, f"{about}.", axis, figures, groups), legend
+            notes = share_note(len(ways), len(every)) or share_note(len(groups), all_)
+            yield BarPlot(title + notes, f"{about}.", axis, figures, groups), legend
+
+
+def _chosen(ways: Sequence[Setting]) -> list[Setting]:
+    """Return as many ways as there are colors, of each persistence the first one if possible."""
+    firsts = {each.persistence: each for each in reversed(ways)}
+    ordered = sorted(ways, key=lambda each: firsts[each.persistence] is not each)[:COLORS]
+    return [each for each in ways if each in ordered]
 
 
 def _bar_groups(
     merged: Sequence[Merged], quantity: Quantity, styles: dict[Setting, int]
-) -> tuple[BarGroup, ...]:
+) -> tuple[tuple[BarGroup, ...], int]:
+    """Return the first groups, and how many there are."""
     places = [
         (phase, each, here)
         for phase, rows in grouped(merged, lambda one: one.phase).items()
@@ -72,11 +81,10 @@ def _bar_groups(
         words = naming.name(each)
         bars = []
         for one in rows:
-            found = one.spread(quantity.of)
-            if found is not None:
+            found, style = one.spread(quantity.of), styles.get(way(one.setting))
+            if found is not None and style is not None:
                 shown = text(found.median, quantity.form)
-                style = styles[way(one.setting)]
                 bars.append(Bar(found.median, found.least, found.most, shown, style))
         if bars:
             groups.append(BarGroup(", ".join(filter(None, [phase, words])), tuple(bars)))
-    return tuple(groups)
+    return tuple(groups), len(places)

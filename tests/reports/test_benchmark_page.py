@@ -171,3 +171,16 @@ def test_more_lines_than_can_be_told_apart_are_drawn_in_several_plots(count: int
     drawn = [title for title in titles(*rows) if title.startswith("Rate over time")]
 
     assert len(drawn) == (1 if count == 8 else 4)
+
+
+def test_of_more_ways_than_there_are_colors_each_persistence_is_drawn() -> None:
+    batches = [replace(DATABASE, commit_batch=size) for size in range(1, 10)]
+    rows = [made(one, admission=1) for one in (CHECKPOINT, *batches, BIND)]
+    (side,) = [one for one in plots(merge(rows)) if one.title.startswith("Side by side")]
+
+    assert side.title.endswith(" (8 of 11, the table has all)")
+    assert [one.name for one in side.legend] == [
+        "checkpoint",
+        *(f"database, commitBatch {size}" for size in range(1, 7)),
+        "bind-resource",
+    ]
