@@ -136,6 +136,19 @@ def test_a_flush_that_saves_calls_is_told_by_them() -> None:
     assert "API calls per pod ×0.250 (1 to 0.25)" in said
 
 
+def test_a_batch_that_changes_nothing_is_told_in_one_word() -> None:
+    merged = merge(
+        made(setting, admission=admission, repetition=number)
+        for setting in (DATABASE, BATCHED)
+        for number, admission in ((1, 2), (2, 3))
+    )
+
+    assert findings(merged)[0] == (
+        "With database, commitBatch 64 against 1 changes the served rate and p99 by no more than "
+        "the noise."
+    )
+
+
 def test_growth_is_told_from_the_fewest_to_the_most_existing_bindings() -> None:
     merged = [
         repeated(replace(setting, existing=existing), start)
@@ -196,3 +209,9 @@ def test_the_three_sentences_on_top_are_of_different_kinds() -> None:
     assert said[1].startswith("With checkpoint+api, flushPeriod 1s against 0s")
     assert "saturate below what is offered" in said[2]
     assert len(said) > LEADS
+
+
+def test_batches_that_differ_in_more_than_their_size_are_not_compared() -> None:
+    merged = merge([made(DATABASE), made(replace(BATCHED, existing=1_000))])
+
+    assert not any("commitBatch 64 against 1" in sentence for sentence in findings(merged))
