@@ -7,7 +7,6 @@ left alone, so that production files can be pasted. Faults use the API server's 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +14,7 @@ from scenarios.files.documents import Document, Path
 from scenarios.files.phrases import found, nearest
 from scenarios.files.values import Values
 from scenarios.kubernetes import keys
+from simulator.api.dialect.names import label_faults, subdomain_faults
 from simulator.core.instants import SECOND, Duration
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
 from simulator.core.resource_requests import (
@@ -31,8 +31,6 @@ REPLICAS_MAX: Final = 1_000
 GRACE_SECONDS_MAX: Final = 86_400
 """Longest terminationGracePeriodSeconds that is read."""
 
-_DNS_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
-_DNS_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 _KINDS: Final = {
     ("v1", "Pod"): Controller.NONE,
     ("apps/v1", "Deployment"): Controller.REPLICA_SET,
@@ -130,11 +128,11 @@ def _object_name(values: Values, path: Path) -> str:
     where = (*path, "metadata", "name")
     values.keys((*path, "metadata"), keys.METADATA)
     name = values.text(where)
-    if not _DNS_NAME.fullmatch(name):
+    if subdomain_faults(name):
         raise values.fault(where, f"metadata.name: {_invalid(name)}: must be a DNS-1123 name")
     where = (*path, "metadata", "namespace")
     namespace = values.text(where, default="default")
-    if not _DNS_LABEL.fullmatch(namespace):
+    if label_faults(namespace):
         reason = f"metadata.namespace: {_invalid(namespace)}: must be a DNS-1123 label"
         raise values.fault(where, reason)
     return name
@@ -185,7 +183,7 @@ def _containers(values: Values, spec: Path, key: str) -> tuple[Container, ...]:
 def _container(values: Values, path: Path, shown: str, *, init: bool) -> Container:
     values.keys(path, keys.CONTAINER)
     name = values.text((*path, "name"))
-    if not _DNS_LABEL.fullmatch(name):
+    if label_faults(name):
         reason = f"{shown}.name: {_invalid(name)}: must be a DNS-1123 label"
         raise values.fault((*path, "name"), reason)
     kind = ContainerKind.REGULAR

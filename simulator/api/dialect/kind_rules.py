@@ -43,7 +43,9 @@ class Rules:
     """What holds for one kind.
 
     Attributes:
-        fill_in: Gives a new object what it does not say, and its first status.
+        fill_in: Gives an object what it does not say, when it is new and when it changes: a client
+            may send what it sent before, without what was filled in then.
+        begin: Gives a new object its first status, and what else the server sets once.
         faults: What is wrong about an object, new or changed.
         update_faults: What changed and may not.
         keeps_status: Whether a new object keeps the status that it came with.
@@ -51,13 +53,14 @@ class Rules:
     """
 
     fill_in: Callable[[Object], None] = _nothing
+    begin: Callable[[Object], None] = _nothing
     faults: Callable[[Object], Iterator[Cause]] = _no_faults
     update_faults: Callable[[Object, Object], Iterator[Cause]] = _may_change
     keeps_status: bool = False
     unconditional: bool = True
 
 
-def _fill_in_namespace(namespace: Object) -> None:
+def _begin_namespace(namespace: Object) -> None:
     metadata = part(namespace, "metadata")
     part(metadata, "labels")[NAME_LABEL] = text(metadata, "name")
     spec = part(namespace, "spec")
@@ -148,9 +151,9 @@ _RULES: Final = {
     DEVICE_BINDINGS: Rules(faults=_binding_faults, unconditional=False),
     EVENTS: Rules(faults=_event_faults),
     LEASES: Rules(faults=_lease_faults),
-    NAMESPACES: Rules(fill_in=_fill_in_namespace),
+    NAMESPACES: Rules(begin=_begin_namespace),
     NODES: Rules(faults=_node_faults, keeps_status=True),
-    PODS: Rules(pods.fill_in, pods.faults, pods.update_faults),
+    PODS: Rules(pods.fill_in, pods.begin, pods.faults, pods.update_faults),
 }
 
 

@@ -47,7 +47,7 @@ _CONTAINER_FIELDS: Final = ("initContainers", "containers")
 
 
 def fill_in(pod: Object) -> None:
-    """Give a new pod what it does not say (SetDefaults_PodSpec and its relatives)."""
+    """Give a pod what it does not say (SetDefaults_PodSpec and its relatives)."""
     spec = part(pod, "spec")
     spec.setdefault("restartPolicy", "Always")
     spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS)
@@ -57,6 +57,10 @@ def fill_in(pod: Object) -> None:
     spec.setdefault("enableServiceLinks", True)
     for container in containers_of(pod):
         _fill_in_container(container)
+
+
+def begin(pod: Object) -> None:
+    """Give a new pod its first status."""
     pod["status"] = {"phase": "Pending", "qosClass": quality_of_service(pod)}
 
 

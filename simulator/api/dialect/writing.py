@@ -83,6 +83,7 @@ def created(
         given.pop("status", None)
     given["metadata"] = new_metadata(route, given, fresh)
     rules.fill_in(given)
+    rules.begin(given)
     result = _laid_out(given)
     metadata = mapping(result, "metadata")
     _refuse(route, metadata, [*metadata_faults(kind, metadata), *rules.faults(result)])
@@ -156,6 +157,7 @@ def _put(route: Route, current: Object, given: Object, warnings: tuple[str, ...]
         status = given.get("status")
         result = _laid_out(kept | ({} if status is None else {"status": status}))
         return Written(result, changed=result != current, warnings=warnings)
+    rules.fill_in(given)
     result = {key: value for key, value in given.items() if key not in {"metadata", "status"}}
     result["metadata"] = metadata
     if "status" in current:

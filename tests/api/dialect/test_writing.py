@@ -304,3 +304,8 @@ def test_a_namespace_is_active_and_kept_until_it_is_empty() -> None:
     assert mapping(made, "status") == {"phase": "Active"}
     assert mapping(made, "spec") == {"finalizers": ["kubernetes"]}
     assert mapping(made, "metadata", "labels") == {"kubernetes.io/metadata.name": "team-a"}
+
+
+def test_what_was_sent_before_is_sent_again_without_an_effect() -> None:
+    # kubectl replace: the file has none of the defaults.
+    assert not updated(POD, stored_pod(), pod_body()).changed
