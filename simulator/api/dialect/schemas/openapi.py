@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from simulator.api.dialect.documents import Json, Object
@@ -80,7 +80,9 @@ def components(kinds: Iterable[tuple[Kind, str]]) -> Object:
 
 def _schema(name: str, kind: Kind | None) -> Object:
     fields = type_named(name)
-    schema: Object = {"type": "object", "description": TYPES.get(name, "")}
+    schema: Object = {"type": "object"}
+    if name in TYPES:
+        schema["description"] = TYPES[name]
     schema["properties"] = {each.name: _property(name, each) for each in fields.values()}
     if needed := [each.name for each in fields.values() if each.required]:
         schema["required"] = [*needed]
@@ -89,18 +91,31 @@ def _schema(name: str, kind: Kind | None) -> Object:
     return schema
 
 
+def inlined(type_name: str) -> Object:
+    """Return a type's schema without references, as a CustomResourceDefinition demands it.
+
+    Metadata is the server's business: there it is said to be an object, and no more.
+    """
+    if type_name == "ObjectMeta":
+        return {"type": "object"}
+    schema = _schema(type_name, None)
+    schema["properties"] = {
+        field.name: _property(type_name, field, inlined) for field in type_named(type_name).values()
+    }
+    return schema
+
+
 def group_version_kind(kind: Kind, name: str = "") -> Object:
     """Return what OpenAPI documents of Kubernetes name a kind by."""
     return {"group": kind.group, "kind": name or kind.kind, "version": kind.version}
 
 
-def _property(owner: str, field: Field) -> Object:
-    described: Object = {
-        "description": FIELDS.get(f"{owner}.{field.name}", FIELDS.get(field.name, ""))
-    }
+def _property(owner: str, field: Field, refer: Callable[[str], Object] = reference) -> Object:
+    said = FIELDS.get(f"{owner}.{field.name}", FIELDS.get(field.name, ""))
+    described: Object = {"description": said} if said else {}
     if not field.shape:
-        return _described(_value(field), described)
-    schema = _value(field)
+        return _described(_value(field, refer), described)
+    schema = _value(field, refer)
     for shape in reversed([field.shape[at : at + 2] for at in range(0, len(field.shape), 2)]):
         schema = (
             {"type": "array", "items": schema}
@@ -119,12 +134,12 @@ def _property(owner: str, field: Field) -> Object:
     return schema
 
 
-def _value(field: Field) -> Object:
-    return dict(reference(field.type) if field.is_object else _SCALARS[field.type])
+def _value(field: Field, refer: Callable[[str], Object]) -> Object:
+    return dict(refer(field.type) if field.is_object else _SCALARS[field.type])
 
 
 def _described(schema: Object, described: Object) -> Object:
     """Add a description; beside a reference nothing else may stand."""
-    if "$ref" in schema:
+    if "$ref" in schema and described:
         return {"allOf": [schema], **described}
     return schema | described
