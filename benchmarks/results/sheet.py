@@ -1,4 +1,4 @@
-"""Rows as CSV: one line per row and all figures, in base units that the headers name."""
+"""Runs as CSV: one line per row and all figures, in base units that the headers name."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable
 
+from benchmarks.results.comparing import Comparison
 from benchmarks.results.naming import KNOBS
 from benchmarks.results.quantities import QUANTITIES
 from benchmarks.results.rows import Result, Setting
@@ -31,6 +32,20 @@ def csv_text(results: Iterable[Result]) -> str:
             place = [printable(row.phase), row.repetition, row.seconds, row.elapsed]
             counts = [row.offered, row.served, row.bindings, str(row.interrupted).lower()]
             writer.writerow([*run, *place, *_setting(row.setting), *counts, *figures])
+    return found.getvalue()
+
+
+def changes_csv(comparison: Comparison) -> str:
+    """Return a line for each figure of what two runs have both measured, in base units."""
+    found = io.StringIO()
+    writer = csv.writer(found, lineterminator="\n")
+    writer.writerow(["phase", *_SETTING, "figure", "first", "second", "ratio", "beyondNoise"])
+    for matched in comparison.matched:
+        place = [printable(matched.phase), *_setting(matched.setting)]
+        for change in matched.changes:
+            beyond = "" if change.is_beyond is None else str(change.is_beyond).lower()
+            sides = [change.first.median, change.second.median]
+            writer.writerow([*place, change.quantity.key, *sides, change.ratio, beyond])
     return found.getvalue()
 
 

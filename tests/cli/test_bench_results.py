@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pty
+import sys
 from pathlib import Path
 
 import click
@@ -153,6 +154,38 @@ def test_a_comparison_as_json_tells_whether_each_difference_is_beyond_the_noise(
     assert change["ratio"] == pytest.approx(change["second"] / change["first"])
     assert change["beyondNoise"] is True
     assert [one["phase"] for one in comparison["onlyFirst"]] == ["churn-100", "churn-900"]
+
+
+def test_a_comparison_as_csv_has_a_line_for_each_figure_in_base_units() -> None:
+    text = rebind("bench", "compare", "run.json", "slower.json", "-o", "csv").stdout
+    lines = list(csv.DictReader(io.StringIO(text)))
+    (rate,) = [
+        line
+        for line in lines
+        if (line["persistence"], line["phase"], line["figure"])
+        == ("checkpoint", "churn-900", "achievedPerSecond")
+    ]
+
+    assert float(rate["ratio"]) == pytest.approx(float(rate["second"]) / float(rate["first"]))
+    assert float(rate["ratio"]) == pytest.approx(1 / 1.5, rel=0.02)
+    assert rate["beyondNoise"] == "true"
+
+
+def test_a_wide_comparison_shows_both_sides() -> None:
+    text = rebind("bench", "compare", "run.json", "slower.json", "-o", "wide").stdout
+
+    assert "100±0% to 100±0%, ×1.00 ~" in text
+
+
+def test_without_jinja2_a_page_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "simulator.reports.pages.page", raising=False)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    finished = rebind("bench", "report", "run.json")
+
+    assert (finished.code, finished.stdout) == (3, "")
+    assert finished.stderr == (
+        "error: -o html needs Jinja2, which is not installed: pip install 'rebind[report]'\n"
+    )
 
 
 def test_progress_is_one_line_on_a_terminal_and_gone_at_the_end(

@@ -13,6 +13,7 @@ from benchmarks.results.merging import Merged
 from benchmarks.results.naming import NONE, Naming
 from benchmarks.results.quantities import Quantity, ratio_text, text
 from benchmarks.results.rows import Result
+from benchmarks.results.sheet import changes_csv
 from simulator.cli.commands.bench.cells import Figure, deviation
 from simulator.cli.commands.bench.row_table import setting_document
 from simulator.cli.output import Column, JsonValue, OutputOptions, Table, emit, emit_document
@@ -45,6 +46,8 @@ def show_comparison(first: Result, second: Result, output: OutputOptions) -> Com
     _tell_missing("the second run", comparison.only_second)
     if output.format in {"json", "yaml"}:
         emit_document("BenchmarkComparison", comparison_document(comparison), output)
+    elif output.format == "csv":
+        click.echo(changes_csv(comparison), nl=False)
     else:
         emit(_table(comparison.matched, output), comparison.matched, output)
     return comparison
