@@ -75,7 +75,11 @@ class Kubelet:
         self._loop = SyncLoop()
         self.api = KubeletApi(host, self.process, behavior)
         self._statuses = StatusManager(
-            host.timeline, self.process, self.api.main, self.manager.api.status_devices
+            host.timeline,
+            self.process,
+            self.api.main,
+            self.manager.api.status_devices,
+            coalesces=host.run.api.status_coalesce,
         )
         parts = KubeletParts(
             host=host,

@@ -181,12 +181,15 @@ class ApiSpec:
     Attributes:
         p50, p99: How long a request takes (lognormal); the same for always equally long.
         client: The kubelet's main client; None for that of its version (`kubeAPIQPS`).
+        status_coalesce: Whether several changes of one pod that wait are one patch, as in a kubelet
+            (S12.3); else each is a GET and a PATCH of its own.
         bulk_bind: Bindings in one request, where a strategy allows it (`bulkBind`).
     """
 
     p50: Duration = API_REQUEST
     p99: Duration = API_REQUEST
     client: ClientLimit | None = None
+    status_coalesce: bool = True
     bulk_bind: int = 16
 
 

@@ -56,11 +56,21 @@ class StatusManager:
         process: Its kubelet.
         client: Whom it asks.
         devices_of: Returns what a pod's status says of its devices.
+        coalesces: Whether several changes of one pod that wait are one patch.
     """
 
     def __init__(
-        self, timeline: Timeline, process: Process, client: ApiClient, devices_of: DevicesOf
+        self,
+        timeline: Timeline,
+        process: Process,
+        client: ApiClient,
+        devices_of: DevicesOf,
+        *,
+        coalesces: bool = True,
     ) -> None:
+        self._coalesces = coalesces
+        self._each: deque[_Version] = deque()
+        self._again: list[_Version] = []
         self._timeline = timeline
         self._process = process
         self._client = client
@@ -97,6 +107,8 @@ class StatusManager:
         """Have a pod's cached status in the API; several changes at once are one patch."""
         self._unsent[pod.uid] = pod
         self._numbers[pod.uid] = self._numbers.get(pod.uid, 0) + 1
+        if not self._coalesces:
+            self._each.append(self._version_of(pod))
         self._notify()
 
     def finish(self, pod: LocalPod) -> None:
@@ -123,13 +135,16 @@ class StatusManager:
         if self._is_busy:
             return
         self._is_busy, self._is_notified = True, False
-        self._pass = deque(
-            _Version(
-                pod, pod.status, self._devices_of(uid), self._numbers[uid], uid in self._ending
-            )
-            for uid, pod in self._unsent.items()
-        )
+        if self._coalesces:
+            self._pass = deque(map(self._version_of, self._unsent.values()))
+        else:
+            self._pass, self._each = self._each, deque()
         self._next()
+
+    def _version_of(self, pod: LocalPod) -> _Version:
+        devices = self._devices_of(pod.uid)
+        number = self._numbers[pod.uid]
+        return _Version(pod, pod.status, devices, number, ends=pod.uid in self._ending)
 
     def _next(self) -> None:
         while self._pass:
@@ -138,6 +153,8 @@ class StatusManager:
                 self._client.send(GetPod(_identity(version.pod)), partial(self._got, version))
                 return
         self._is_busy = False
+        self._each.extendleft(reversed(self._again))
+        self._again.clear()
         if self._is_notified:
             self._process.after(Duration(0), self._begin)
         elif self._unsent:
@@ -145,7 +162,7 @@ class StatusManager:
 
     def _got(self, version: _Version, reply: RequestReply) -> None:
         if not isinstance(reply, PodRead):
-            self._next()
+            self._failed(version)
         elif reply.status is None:
             self.forget(version.pod.uid)
             self._next()
@@ -164,7 +181,7 @@ class StatusManager:
 
     def _patched(self, version: _Version, reply: RequestReply) -> None:
         if isinstance(reply, ApiUnavailable):
-            self._next()
+            self._failed(version)
         elif version.ends and not isinstance(reply, ApiRefused):
             self._client.send(DeletePod(_identity(version.pod)), partial(self._deleted, version))
         else:
@@ -172,9 +189,15 @@ class StatusManager:
 
     def _deleted(self, version: _Version, reply: RequestReply) -> None:
         if isinstance(reply, ApiUnavailable):
-            self._next()
+            self._failed(version)
         else:
             self._done(version)
+
+    def _failed(self, version: _Version) -> None:
+        """Leave a version to the next pass; of one pod they stay in their order."""
+        if not self._coalesces:
+            self._again.append(version)
+        self._next()
 
     def _done(self, version: _Version) -> None:
         uid = version.pod.uid
