@@ -20,7 +20,7 @@ from scenarios.files.phrases import nearest
 from scenarios.files.reading import check_kind, check_names, read_content
 from scenarios.kubernetes.manifests import read_containers, read_limits
 from scenarios.schema.problems import read_model, say
-from simulator.core.instants import Duration
+from simulator.core.instants import Duration, format_duration
 from simulator.core.pods import Container, ContainerName
 from simulator.core.resources import ResourceName
 from simulator.errors import InputError, ProfileError
@@ -260,7 +260,11 @@ class _Loader:
             ):
                 reason = "a share of the saturation rate wants a phase with a rampLoad before it"
                 raise self._fault((*path, "load"), reason)
-            phases.append(self._bounded(path, phase, templates, plugins, most_nodes))
+            bounded = self._bounded(path, phase, templates, plugins, most_nodes)
+            if bounded.measured and 0 < bounded.expected <= bounded.warmup:
+                reason = f"nothing is left to measure of {format_duration(bounded.expected)}"
+                raise self._fault((*path, "warmup"), reason)
+            phases.append(bounded)
         return tuple(phases)
 
     def _phase(

@@ -203,6 +203,11 @@ def test_several_faults_are_told_in_the_order_of_the_text() -> None:
             '18:12: spec.phases[2].name: a second phase of the name "churn"',
         ),
         (
+            "warmup: 30s",
+            "warmup: 5m",
+            "17:68: spec.phases[1].warmup: nothing is left to measure of 5m0s",
+        ),
+        (
             "duration: 5m, warmup: 30s",
             "warmup: 30s",
             '17:5: spec.phases[1]: the key "duration" is missing; nothing else ends this phase',
