@@ -23,12 +23,14 @@ from typing import Final
 from simulator.api.dialect import kinds
 from simulator.api.dialect.documents import Object, mapping, text
 from simulator.api.dialect.kinds import (
+    BINDINGS,
     BULK_RESOURCE_BINDINGS,
     DEVICE_BINDINGS,
     EVENTS,
     LEASES,
     NODES,
     PODS,
+    QUESTIONS,
     Kind,
 )
 from simulator.api.dialect.routes import Route
@@ -64,6 +66,7 @@ _NODE_WRITES: Final[dict[tuple[Kind, str], frozenset[str]]] = {
 }
 """What nodes write at all; which of them is the business of `restrict`."""
 _SCHEDULER_WRITES: Final[dict[tuple[Kind, str], frozenset[str]]] = {
+    (BINDINGS, ""): frozenset({kinds.CREATE}),
     (PODS, "binding"): frozenset({kinds.CREATE}),
     (PODS, "resourcebinding"): frozenset({kinds.CREATE}),
     (PODS, "status"): _WRITES,
@@ -181,9 +184,7 @@ def may(identity: Identity, verb: str, route: Route) -> bool:
         return True
     if AUTHENTICATED not in identity.groups:
         return False
-    if not kind.stored and kind is not BULK_RESOURCE_BINDINGS:
-        return True
-    if verb in _READS:
+    if kind in QUESTIONS or verb in _READS:
         return True
     key = (kind, route.subresource)
     if identity.node:

@@ -26,7 +26,7 @@ from simulator.api.dialect.documents import (
     texts,
     timestamp,
 )
-from simulator.api.dialect.kinds import BULK_RESOURCE_BINDINGS, PODS, Kind
+from simulator.api.dialect.kinds import BINDINGS, BULK_RESOURCE_BINDINGS, PODS, Kind
 from simulator.api.dialect.metadata import Fresh, check_identity, check_place, raise_generation
 from simulator.api.dialect.queries import Validation
 from simulator.api.dialect.routes import Route
@@ -50,7 +50,6 @@ Holder = Callable[[str, str, str], "str | None"]
 BULK_MAX: Final = 1_000
 """Most bindings of one request."""
 _RESOURCE_BINDING: Final = Kind("", "v1", "ResourceBinding", "resourcebindings", stored=False)
-_BINDING: Final = Kind("", "v1", "Binding", "bindings", stored=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +63,19 @@ class BulkItem:
 
     route: Route
     body: Object
+
+
+def pod_of(route: Route, body: Object) -> Route:
+    """Return the pod that a Binding is for when the path does not name it (POST `bindings`).
+
+    Raises:
+        StatusError: 422, the Binding does not name it either.
+    """
+    name = text(body, "metadata", "name")
+    if not name:
+        fault = required("metadata.name", "name or generateName is required")
+        raise invalid(BINDINGS, "", [fault])
+    return Route(PODS, route.namespace, name, "binding")
 
 
 def bound(
@@ -88,7 +100,7 @@ def bound(
     if not text(target, "name"):
         causes.append(required("target.name"))
     if causes:
-        raise invalid(_BINDING, route.name, causes)
+        raise invalid(BINDINGS, route.name, causes)
     metadata = mapping(given, "metadata")
     check_identity(route, pod, text(metadata, "uid"), text(metadata, "resourceVersion"))
     node = text(pod, "spec", "nodeName")

@@ -125,6 +125,8 @@ PODS: Final = Kind(
         _status("Pod"),
     ),
 )
+BINDINGS: Final = Kind("", "v1", "Binding", "bindings", verbs=(CREATE,), stored=False)
+"""Orders that bind pods to nodes, as `pods/NAME/binding` does; each names its pod."""
 EVENTS: Final = Kind("", "v1", "Event", "events", short_names=("ev",))
 LEASES: Final = Kind("coordination.k8s.io", "v1", "Lease", "leases")
 DEVICE_BINDINGS: Final = Kind(
@@ -177,6 +179,7 @@ SELF_SUBJECT_REVIEWS: Final = Kind(
 )
 
 KINDS: Final = (
+    BINDINGS,
     EVENTS,
     NAMESPACES,
     NODES,
@@ -190,6 +193,10 @@ KINDS: Final = (
 )
 """By group, then by plural."""
 
+QUESTIONS: Final = frozenset(
+    {SELF_SUBJECT_REVIEWS, SELF_SUBJECT_ACCESS_REVIEWS, SELF_SUBJECT_RULES_REVIEWS}
+)
+"""What everybody who is known may ask about themselves."""
 KINDS_BY_PATH: Final = {(one.group, one.version, one.plural): one for one in KINDS}
 """By group, version and plural."""
 STORED_KINDS: Final = tuple(one for one in KINDS if one.stored)

@@ -74,7 +74,7 @@ def _paths(kind: Kind) -> Object:
     all_of = Route(kind, namespace)
     one = Route(kind, namespace, "{name}")
     found: Object = {}
-    if kind.namespaced:
+    if kind.namespaced and kind.stored:
         found[Route(kind).path()] = _item(kind, (kinds.LIST,), Route(kind))
     of_all = (kinds.LIST, kinds.CREATE, kinds.DELETE_COLLECTION)
     found[all_of.path()] = _item(kind, of_all, all_of)

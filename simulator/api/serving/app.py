@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from simulator.api.dialect import discovery, kinds
-from simulator.api.dialect.authorization import ANONYMOUS, authorize
+from simulator.api.dialect.authorization import ANONYMOUS, authorize, restrict
 from simulator.api.dialect.negotiation import answer_form
 from simulator.api.dialect.queries import flag, read_list_query
 from simulator.api.dialect.routes import find_resource, verb_of
@@ -138,6 +138,8 @@ class ApiApp:
         if call.verb == kinds.GET:
             check_present(objects, query.revision)
             stored = found(objects, route)
+            if call.identity.node:
+                restrict(call.identity, call.verb, route, objects.document_of(stored), None)
             await call.exchange.answer(OK, showing.one(stored))
             return None
         items, page = listed(objects, route, query, selection)

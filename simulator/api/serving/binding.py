@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from simulator.api.dialect import binding, bodies
 from simulator.api.dialect.authorization import restrict
 from simulator.api.dialect.documents import Object
+from simulator.api.dialect.kinds import BINDINGS
 from simulator.api.dialect.queries import read_write_query
 from simulator.api.dialect.reviews import reviewed
 from simulator.api.dialect.statuses import StatusError, not_found, success
@@ -35,10 +36,12 @@ class Bindings:
         self._budget = budget
 
     async def bind(self, call: Call) -> Reply:
-        """POST pods/NAME/binding or pods/NAME/resourcebinding."""
+        """POST pods/NAME/binding, pods/NAME/resourcebinding, or bindings."""
         route = call.route
         query = read_write_query(call.pairs)
         body = await self._body(call)
+        if route.kind is BINDINGS:
+            route = binding.pod_of(route, body)
         to_node = route.subresource == "binding"
 
         def decide(current: Object | None, fresh: Fresh) -> Written:

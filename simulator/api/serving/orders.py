@@ -57,4 +57,6 @@ class Orders:
             return self._by_verb[call.verb]
         if route.kind is kinds.BULK_RESOURCE_BINDINGS:
             return self._bindings.bind_many
+        if route.kind is kinds.BINDINGS:
+            return self._bindings.bind
         return self._bindings.review

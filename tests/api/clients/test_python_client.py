@@ -129,6 +129,18 @@ def test_a_status_is_patched_under_its_own_path(core: Client) -> None:
     assert core.read_namespaced_pod_status("a", "default").status.phase == "Running"
 
 
+def test_a_scheduler_binds_pods(core: Client) -> None:
+    core.create_namespaced_pod("default", pod("a"))
+    body = client.V1Binding(
+        metadata=client.V1ObjectMeta(name="a"),
+        target=client.V1ObjectReference(kind="Node", name="node-1"),
+    )
+    # Kubernetes answers with a Status, which the client does not take for a Binding.
+    core.create_namespaced_binding("default", body, _preload_content=False)
+
+    assert core.read_namespaced_pod("a", "default").spec.node_name == "node-1"
+
+
 def test_nodes_and_leases_are_served(core: Client, connection: client.ApiClient) -> None:
     node = core.create_node({"metadata": {"name": "n7"}, "status": {"capacity": {"cpu": "2"}}})
     leases: Client = client.CoordinationV1Api(connection)

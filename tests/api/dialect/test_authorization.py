@@ -16,6 +16,7 @@ from simulator.api.dialect.authorization import (
 )
 from simulator.api.dialect.documents import Object, items, mapping
 from simulator.api.dialect.kinds import (
+    BINDINGS,
     BULK_RESOURCE_BINDINGS,
     DEVICE_BINDINGS,
     EVENTS,
@@ -81,6 +82,8 @@ def test_the_scheduler_binds_and_does_not_create() -> None:
     assert allowed(SCHEDULER, kinds.CREATE, binding)
     assert not allowed(SCHEDULER, kinds.CREATE, Route(PODS, "default"))
     assert not allowed(NODE, kinds.CREATE, binding)
+    assert allowed(SCHEDULER, kinds.CREATE, Route(BINDINGS, "default"))
+    assert not allowed(VIEWER, kinds.CREATE, Route(BINDINGS, "default"))
 
 
 def test_a_node_lists_the_pods_that_are_bound_to_it() -> None:

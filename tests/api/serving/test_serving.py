@@ -398,6 +398,21 @@ def test_devices_are_bound_once_and_in_bulk(api: Api) -> None:
     assert devices == [{"resourceName": "example.com/gpu", "deviceIDs": ["gpu-1"]}]
 
 
+def test_a_binding_names_its_pod_where_the_path_does_not(api: Api) -> None:
+    api.create(PODS, pod("p"))
+    path = "/api/v1/namespaces/default/bindings"
+    order = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n0"}}
+
+    bound = api.ask("POST", path, order)
+    again = api.ask("POST", path, order)
+    unnamed = api.ask("POST", path, {"target": {"name": "n0"}})
+    unknown = api.ask("POST", path, {**order, "metadata": {"name": "q"}})
+
+    assert [each.code for each in (bound, again, unnamed, unknown)] == [201, 409, 422, 404]
+    assert api.get(f"{PODS}/p")["spec"]["nodeName"] == "n0"
+    assert api.ask("GET", path).code == 405
+
+
 def test_metrics_and_health_are_told(api: Api) -> None:
     for path in ("/healthz", "/livez", "/readyz"):
         assert api.ask("GET", path).content == b"ok"
