@@ -8,6 +8,7 @@ from statistics import median
 from typing import Final
 
 from benchmarks.results.merging import Merged, spread
+from benchmarks.results.pairs import at_scheduled_rates
 from benchmarks.results.plotting import (
     Drawn,
     Series,
@@ -109,7 +110,7 @@ def over_load(merged: Sequence[Merged]) -> Drawn:
             quantity,
             _same,
         )
-        yield from draw_curves(merged, curve)
+        yield from draw_curves(at_scheduled_rates(merged), curve)
 
 
 def achieved(merged: Sequence[Merged]) -> Drawn:
@@ -124,7 +125,7 @@ def achieved(merged: Sequence[Merged]) -> Drawn:
         _same,
         diagonal=True,
     )
-    yield from draw_curves(merged, curve)
+    yield from draw_curves(at_scheduled_rates(merged), curve)
 
 
 def batching(merged: Sequence[Merged]) -> Drawn:

@@ -13,7 +13,7 @@ from typing import Final
 from benchmarks.results.batch_findings import batching
 from benchmarks.results.merging import Merged
 from benchmarks.results.naming import Naming
-from benchmarks.results.pairs import keeps_up, pairs
+from benchmarks.results.pairs import at_scheduled_rates, keeps_up, pairs
 from benchmarks.results.quantities import (
     ACHIEVED,
     P50,
@@ -43,7 +43,7 @@ def findings(merged: Sequence[Merged]) -> tuple[str, ...]:
         list(added_to_the_start(merged)),
         list(batching(merged)),
         list(_growth(merged)),
-        list(_saturation(merged, naming)),
+        list(_saturation(at_scheduled_rates(merged), naming)),
     ]
     found = [kind[0] for kind in kinds if kind] + [one for kind in kinds for one in kind[1:]]
     if not found:
@@ -81,6 +81,8 @@ def _growth(merged: Sequence[Merged]) -> Iterator[str]:
 
 def _saturation(merged: Sequence[Merged], naming: Naming) -> Iterator[str]:
     """Say which settings do not serve what is offered, and what they serve at most."""
+    if not merged:
+        return
     full: dict[str, float] = {}
     for one in merged:
         achieved = one.spread(ACHIEVED.of)

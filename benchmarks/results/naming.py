@@ -27,6 +27,7 @@ class Knob:
         own: Whether it means something only beside its persistence, so that it is named only where
             one persistence has several.
         is_batch: Whether tables show it in the one column `BATCH`.
+        has_none: Whether no words are a value too, and not that it does not apply.
     """
 
     header: str
@@ -36,6 +37,7 @@ class Knob:
     usual: str = ""
     own: bool = False
     is_batch: bool = False
+    has_none: bool = False
 
 
 def batching(setting: Setting) -> str:
@@ -57,7 +59,8 @@ def client_limits(setting: Setting) -> str:
     return number(setting.qps) + ("" if setting.burst is None else f"/{setting.burst}")
 
 
-def _options(setting: Setting) -> str:
+def options_words(setting: Setting) -> str:
+    """Return the variant of a persistence, `perContainer=true`; empty without any."""
     return ",".join(f"{name}={value}" for name, value in setting.options)
 
 
@@ -72,7 +75,13 @@ def _clock_words(setting: Setting) -> str:
 KNOBS: Final = (
     Knob("PERSISTENCE", lambda one: one.persistence, lambda one: one.persistence, always=True),
     Knob("STORE", lambda one: one.store.value, lambda one: f"on {one.store.value}", own=True),
-    Knob("OPTIONS", lambda one: _options(one) or NONE, _options),
+    Knob(
+        "OPTIONS",
+        lambda one: options_words(one) or NONE,
+        options_words,
+        own=True,
+        has_none=True,
+    ),
     Knob(
         "COMMIT-BATCH",
         lambda one: NONE if one.commit_batch is None else one.commit_batch,
@@ -180,7 +189,8 @@ class Naming:
             for setting in self._settings
             if persistence in {None, setting.persistence}
         )
-        words.pop("", None)
+        if not knob.has_none:
+            words.pop("", None)
         return words
 
 

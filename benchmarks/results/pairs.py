@@ -38,6 +38,18 @@ def keeps_up(one: Merged) -> bool:
     return sum(row.achieved_per_second for row in one.rows) >= _KEPT_UP * offered
 
 
+def at_scheduled_rates(merged: Sequence[Merged]) -> list[Merged]:
+    """Return the rows of phases that offer all settings the same rate.
+
+    Where pods come all at once, or each after another one, the rate follows from how fast they are
+    served, and says nothing of what a setting can bear.
+    """
+    rates: dict[str, list[float]] = {}
+    for one in merged:
+        rates.setdefault(one.phase, []).extend(row.offered_per_second for row in one.rows)
+    return [one for one in merged if min(rates[one.phase]) >= _KEPT_UP * max(rates[one.phase])]
+
+
 def pairs(
     merged: Sequence[Merged],
     first: Callable[[Setting], bool],

@@ -30,6 +30,26 @@ def test_what_binding_through_the_api_adds_is_said_for_each_limit_of_the_client(
     )
 
 
+def test_variants_and_phases_are_told_each_by_itself() -> None:
+    variant = replace(BIND, options=(("perContainer", "true"),))
+    said = findings(
+        [
+            repeated(setting, [start, start], phase=phase)
+            for phase, base in (("steady", 10), ("burst", 1_000))
+            for setting, start in ((CHECKPOINT, base), (variant, 4 * base), (BIND, 2 * base))
+        ]
+    )
+
+    assert said[0] == (
+        "Compared with checkpoint, bind-resource changes a pod's start at QPS 5/10 by +10ms at the "
+        "median and +10ms at p99 (steady), +1s at the median and +1s at p99 (burst)."
+    )
+    assert said[-1].startswith(
+        "Compared with checkpoint, bind-resource (perContainer=true) changes a pod's start at "
+        "QPS 5/10 by +30ms at the median"
+    )
+
+
 def test_a_database_is_compared_with_the_file_after_what_uses_the_api() -> None:
     said = findings(
         [
@@ -183,6 +203,12 @@ def test_where_all_is_served_nothing_is_said_to_be_saturated() -> None:
         "All 2 settings serve what is offered, at most 100/s: none is saturated."
         in (findings(merged)[0])
     )
+
+
+def test_of_pods_that_come_all_at_once_no_saturation_is_told() -> None:
+    merged = merge([made(CHECKPOINT, rate=900), made(DATABASE, rate=90)])
+
+    assert not any("saturated" in sentence for sentence in findings(merged))
 
 
 def test_one_row_is_compared_with_nothing() -> None:

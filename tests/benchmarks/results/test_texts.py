@@ -171,6 +171,17 @@ def test_settings_are_named_by_what_tells_them_apart() -> None:
     assert naming.shared() == "QPS 5/10, durability full, 20 nodes, real time"
 
 
+def test_a_variant_is_named_beside_its_persistence_without_it() -> None:
+    variant = replace(BIND, options=(("perContainer", "true"),))
+    naming = Naming([BIND, variant])
+
+    assert [naming.name(BIND), naming.name(variant)] == [
+        "bind-resource",
+        "bind-resource, perContainer=true",
+    ]
+    assert "perContainer" not in naming.shared()
+
+
 def test_calls_of_the_node_itself_are_not_counted_to_its_pods() -> None:
     calls = (ApiCallCount("patch", "pods/status", 300), ApiCallCount("update", "leases", 9_999))
 
