@@ -67,7 +67,9 @@ def _load(load: MachineLoad) -> str:
 
 
 def _warning(noise: Noise, machine: MachineFacts) -> str:
-    """Return what makes the figures doubtful; empty when nothing does."""
+    """Return what makes the figures doubtful; empty when nothing does, as in virtual time."""
+    if noise.fsync is None:
+        return ""
     if noise.before.average > machine.cpus:
         return f"; the machine was busy before the run (load above {machine.cpus} CPUs)"
     if any(one and (one.steal or 0) > _STEAL_MUCH for one in (noise.before, noise.after)):

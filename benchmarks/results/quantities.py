@@ -149,6 +149,7 @@ P50: Final = LATENCIES[Measure.ADMISSION, 50.0]
 P99: Final = LATENCIES[Measure.ADMISSION, 99.0]
 START_P50: Final = LATENCIES[Measure.START, 50.0]
 START_P99: Final = LATENCIES[Measure.START, 99.0]
+RUNNING_P99: Final = LATENCIES[Measure.RUNNING, 99.0]
 
 
 def _count(key: str, header: str, about: str, of: Callable[[Row], float | None]) -> Quantity:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -20,6 +20,7 @@ from benchmarks.results.plotting import (
 from benchmarks.results.quantities import (
     ACHIEVED,
     P99,
+    RUNNING_P99,
     START_P99,
     Quantity,
     text,
@@ -38,8 +39,8 @@ def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Lege
     ways = _chosen(every)
     naming = Naming(ways)
     styles = {each: style for style, each in enumerate(ways)}
-    latency = START_P99 if any(one.spread(START_P99.of) for one in merged) else P99
-    compared = [(latency, f"Side by side: {latency.about}")]
+    known = [one for one in (START_P99, RUNNING_P99) if any(map(_has(one), merged))] or [P99]
+    compared = [(one, f"Side by side: {one.about}") for one in known]
     if not all(map(keeps_up, merged)):
         compared.append((ACHIEVED, "Side by side: pods served per second"))
     for quantity, title in compared:
@@ -57,6 +58,10 @@ def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Lege
             figures = partial(text, form=quantity.form)
             notes = share_note(len(ways), len(every)) or share_note(len(groups), all_)
             yield BarPlot(title + notes, f"{about}.", axis, figures, groups), legend
+
+
+def _has(quantity: Quantity) -> Callable[[Merged], bool]:
+    return lambda one: one.spread(quantity.of) is not None
 
 
 def _chosen(ways: Sequence[Setting]) -> list[Setting]:

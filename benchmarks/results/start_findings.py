@@ -11,6 +11,7 @@ from benchmarks.results.pairs import Pair, pairs
 from benchmarks.results.quantities import (
     P50,
     P99,
+    RUNNING_P99,
     START_P50,
     START_P99,
 )
@@ -129,5 +130,12 @@ def _changed(here: Sequence[Pair]) -> str:
         if both:
             medians = differences([one for one, _ in both])
             tails = differences([two for _, two in both])
-            return f"{medians} at the median and {tails} at p99{overloaded}"
+            told = f"{medians} at the median and {tails} at p99"
+            return f"{told}{_until_running(calm or here)}{overloaded}"
     return ""
+
+
+def _until_running(here: Sequence[Pair]) -> str:
+    """Return what becomes of the time until the API shows a pod running, where that is known."""
+    known = [both for pair in here if (both := pair.spreads(RUNNING_P99)) is not None]
+    return f", until Running in the API by {differences(known)} at p99" if known else ""

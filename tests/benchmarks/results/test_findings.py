@@ -66,6 +66,16 @@ def test_a_database_is_compared_with_the_file_after_what_uses_the_api() -> None:
     )
 
 
+def test_the_time_until_the_api_shows_a_pod_running_is_told_where_it_is_known() -> None:
+    merged = merge(
+        made(setting, start=start, running=running, repetition=number)
+        for setting, start, running in ((CHECKPOINT, 1, 1_000), (BIND, 2, 1_500))
+        for number in (1, 2)
+    )
+
+    assert "+1ms at p99, until Running in the API by +500ms at p99." in findings(merged)[0]
+
+
 def test_a_faster_start_is_said_too() -> None:
     sentence, *_ = findings([repeated(CHECKPOINT, [30, 30]), repeated(BIND, [20, 20])])
 

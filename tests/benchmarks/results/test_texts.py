@@ -92,6 +92,12 @@ def test_a_noisy_machine_is_named(
     assert noise_line(noise, RUN.machine).endswith(ending)
 
 
+def test_in_virtual_time_a_busy_machine_blurs_nothing() -> None:
+    virtual = replace(RUN.noise, fsync=None, before=MachineLoad(99.0, 0.5), after=None)
+
+    assert noise_line(virtual, RUN.machine) == ("noise: load 99.0 before; steal 50.0% while idle")
+
+
 def test_without_a_real_file_no_fsync_was_measured() -> None:
     assert fsync_line(replace(RUN.noise, fsync=None)) == (
         "plain fsync: not measured, no real file is written"
