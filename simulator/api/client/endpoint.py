@@ -26,13 +26,11 @@ class ApiEndpoint:
         token: Returns the bearer token; asked again after the server has said 401.
         tls: How the server is verified, and the client's certificate; None for the system's own
             authorities.
-        is_own: Whether it is Rebind's own server, so that pods can be bound to devices.
     """
 
     url: str
     token: Callable[[], str] = no_token
     tls: ssl.SSLContext | None = None
-    is_own: bool = True
 
 
 def endpoint_at(url: str, token: str = "", authority: str = "") -> ApiEndpoint:
