@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from contextlib import (
+    AsyncExitStack,
+    ExitStack,
+    asynccontextmanager,
+    closing,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
+from simulator.api.client.endpoint import endpoint_at
+from simulator.api.client.kubeconfig import read_kubeconfig
 from simulator.core.instants import Instant
 from simulator.core.transitions import NodeName
 from simulator.engine.cluster import Keeping
@@ -18,7 +28,8 @@ from simulator.engine.node_phase import keeps_database
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.virtual.simulation import Simulation
 from simulator.engine.world import Watching
-from simulator.errors import ServerError
+from simulator.errors import ConfigError, ServerError
+from simulator.live.remote.settings import RemoteSettings
 from simulator.live.run import SPEED, LiveRun
 from simulator.live.settings import LiveSettings
 from simulator.live.taps import NoTap, Tap
@@ -36,6 +47,9 @@ from store import maintenance
 from store.committer import COMMIT_BATCH, Committer
 from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
+
+API_RETENTION: Final = 65_536
+"""Changes of each kind that watches of an API server may go back."""
 
 
 @contextmanager
@@ -192,13 +206,14 @@ def server_reader(client: ControlClient) -> tuple[StoreReader, str]:
 
 
 @asynccontextmanager
-async def served(
+async def served(  # noqa: PLR0913 - what is served, and where
     run: SimulationSpec,
     settings: LiveSettings,
     *,
     db: str,
     http: str | None = None,
     record: Path | None = None,
+    api_http: str | None = None,
 ) -> AsyncIterator[Server]:
     """Run a server: its nodes, their sockets, and its control interface.
 
@@ -208,27 +223,76 @@ async def served(
         db: The database, if the persistence keeps its state there.
         http: Where `/metrics` and `/healthz` are; None for nowhere.
         record: The file of the recording, if there is to be one.
+        api_http: Where an API server in this process listens, whose clients the nodes are; it has
+            its objects in the database. None for no such server.
 
     Raises:
         RebindError: It cannot be started.
         OSError: As above.
     """
     address = None if http is None else parse_http_address(http)
-    with ExitStack() as stack:
+    async with AsyncExitStack() as stack:
         stack.callback(claim_root(run, settings).give_up)
         run = replace(run, seed=seed_of(settings.root, run.seed))
         serving = Serving(run=run, settings=settings, http=address, record=record)
-        if keeps_database(run):
+        if keeps_database(run) or api_http is not None:
             store = stack.enter_context(opened_store(db, durability=run.durability))
             serving = replace(serving, store=store, db=db)
-            if outlives_its_process(db):
+            if keeps_database(run) and outlives_its_process(db):
                 serving = replace(serving, reader=partial(opened_store, db, read_only=True))
+            if api_http is not None:
+                serving = await _with_api(serving, store, api_http, stack)
         server = Server(serving)
-        await server.start()
+        with _extra_api() if serving.settings.api is not None else nullcontext():
+            await server.start()
         try:
             yield server
         finally:
             await server.stop()
+
+
+async def _with_api(serving: Serving, store: Store, http: str, stack: AsyncExitStack) -> Serving:
+    """Run an API server over the database of the nodes, by the same committer (details 9)."""
+    with _extra_api():
+        # As in `api_loop`.
+        from simulator.api.serving import setup as api  # noqa: PLC0415
+    setup = api.set_up(http, None, retention=API_RETENTION)
+    settings = serving.settings
+    committer = stack.enter_context(closing(_committer(store, settings.commit_batch)))
+    url = await stack.enter_async_context(api.running(setup, store.objects, committer, None))
+    remote = RemoteSettings(endpoint_at(url), schedules=True)
+    return replace(serving, settings=replace(settings, api=remote), committer=committer)
+
+
+def api_server_at(url: str, token_file: Path | None, authority: Path | None) -> RemoteSettings:
+    """Return the API server at a URL, for nodes to be its clients.
+
+    Args:
+        url: Its URL.
+        token_file: The file with the bearer token; None for no token.
+        authority: The file of the authority that has signed its certificate; None for the system's.
+
+    Raises:
+        ConfigError: That is no server, or a file has not what is wanted.
+        OSError: The file of the token cannot be read.
+    """
+    token = ""
+    if token_file is not None:
+        token = token_file.read_text("ascii", "replace").strip()
+        if not token or not token.isprintable() or " " in token:
+            reason = f"{token_file}: no token; the file has one, and nothing else"
+            raise ConfigError(reason)
+    return RemoteSettings(endpoint_at(url, token, str(authority or "")))
+
+
+def api_server_of(kubeconfig: Path, context: str) -> RemoteSettings:
+    """Return the API server of a kubeconfig, for nodes to be its clients.
+
+    Raises:
+        ConfigError: It is no kubeconfig, or cannot be used.
+        OSError: It cannot be read.
+    """
+    return RemoteSettings(read_kubeconfig(kubeconfig, context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +311,7 @@ class ApiServing:
     durability: Durability = Durability.FULL
     commit_batch: int = COMMIT_BATCH
     token_file: Path | None = None
-    retention: int = 65_536
+    retention: int = API_RETENTION
 
     @property
     def shown_db(self) -> str:
@@ -286,19 +350,25 @@ async def served_api(serving: ApiServing, *, kubeconfig: Path | None = None) -> 
         # As in `api_loop`.
         from simulator.api.serving import setup as api  # noqa: PLC0415
     setup = api.set_up(serving.http, serving.token_file, retention=serving.retention)
-    loop = asyncio.get_running_loop()
-    committing = partial(
-        Committer,
-        commit_batch=serving.commit_batch,
-        # One wake-up of the loop for all whose writes were committed together.
-        deliver=lambda answers: _deliver_to(loop, answers),
-    )
     with (
         opened_store(serving.db, durability=serving.durability) as store,
-        closing(committing(store)) as committer,
+        closing(_committer(store, serving.commit_batch)) as committer,
     ):
         async with api.running(setup, store.objects, committer, kubeconfig) as url:
             yield url
+
+
+def _committer(store: Store, commit_batch: int) -> Committer:
+    """Return a committer that gives its answers on this loop.
+
+    There is one wake-up of the loop for all whose writes were committed together.
+    """
+    loop = asyncio.get_running_loop()
+    return Committer(
+        store,
+        commit_batch=commit_batch,
+        deliver=lambda answers: _deliver_to(loop, answers),
+    )
 
 
 def _deliver_to(loop: asyncio.AbstractEventLoop, answers: Sequence[Callable[[], None]]) -> None:

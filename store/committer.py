@@ -75,6 +75,9 @@ class Committer:
             of objects it had and how many seconds it took.
         deliver: Hands over the answers of a whole batch, for instance to an event loop with one
             `call_soon_threadsafe`; by default they are given in the committing thread.
+
+    Attributes:
+        committed: As given.
     """
 
     def __init__(
@@ -85,7 +88,7 @@ class Committer:
         committed: Callable[[int, float], None] = lambda *_: None,
         deliver: Deliver = _deliver_here,
     ) -> None:
-        self._committed = committed
+        self.committed = committed
         self._store = store
         self._commit_batch = commit_batch
         self._deliver = deliver
@@ -187,7 +190,7 @@ class Committer:
             self._deliver([partial(write.done, failed) for write in batch])
             self._refuse_waiting(failed)
             raise
-        self._committed(len(transitions) + len(writes), time.perf_counter() - begun)
+        self.committed(len(transitions) + len(writes), time.perf_counter() - begun)
         left, left_of_objects = iter(outcomes), iter(of_objects)
         self._deliver([write.answer(left, left_of_objects) for write in batch])
 

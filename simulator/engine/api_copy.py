@@ -40,6 +40,26 @@ class SeenPod:
     revision: int
 
 
+def pod_seen(seen: SeenPod) -> ApiPod:
+    """Return the pod that is shown."""
+    spec = PodSpec(
+        seen.pod.name,
+        replace(seen.pod, uid=PodUid("")),
+        node=seen.node,
+        restart_policy=seen.restart_policy,
+        termination_grace=seen.termination,
+    )
+    return ApiPod(
+        spec,
+        seen.pod,
+        seen.node,
+        seen.status,
+        deleting=seen.deleting,
+        status_devices=seen.devices,
+        revision=seen.revision,
+    )
+
+
 class ApiCopy:
     """Keeps a world's objects in step with a real API server.
 
@@ -86,22 +106,14 @@ class ApiCopy:
                 self.gone(pod.uid)
 
     def _new(self, seen: SeenPod) -> ApiPod:
-        pod = self._awaited.pop((seen.pod.namespace, seen.pod.name), None)
-        if pod is None:
-            spec = PodSpec(
-                seen.pod.name,
-                replace(seen.pod, uid=PodUid("")),
-                node=seen.node,
-                restart_policy=seen.restart_policy,
-                termination_grace=seen.termination,
-            )
-            pod = ApiPod(spec, seen.pod)
-        pod.pod = seen.pod
-        pod.node = seen.node
-        pod.status, pod.status_devices = seen.status, seen.devices
-        pod.deleting, pod.revision = seen.deleting, seen.revision
-        if seen.deleting:
-            pod.spec = replace(pod.spec, termination_grace=seen.termination)
+        shown = pod_seen(seen)
+        pod = self._awaited.pop((seen.pod.namespace, seen.pod.name), shown)
+        if pod is not shown:
+            pod.pod, pod.node = shown.pod, shown.node
+            pod.status, pod.status_devices = shown.status, shown.status_devices
+            pod.deleting, pod.revision = shown.deleting, shown.revision
+            if shown.deleting:
+                pod.spec = replace(pod.spec, termination_grace=seen.termination)
         self._api.place(pod)
         return pod
 

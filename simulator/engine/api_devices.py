@@ -80,6 +80,14 @@ class DeviceObjects:
             case ListDeviceBindings():
                 return DeviceBindingsListed(tuple(self.objects(call.node)))
 
+    def know(self, found: BindingObject) -> None:
+        """Have an object here as a real server has it."""
+        self._objects[_key(found.pod)] = found
+
+    def forget(self, pod: PodIdentity) -> None:
+        """Have a pod's object here no more."""
+        self._objects.pop(_key(pod), None)
+
     def _bind(self, call: BindDevices) -> ApiStored | ApiRefused:
         pod = self._named(call.pod)
         if pod is None:

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 
 from simulator.core.calls import StoreFailed, StoreReply
 from simulator.core.instants import Duration
@@ -29,6 +30,7 @@ class LiveDatabase:
         store: The open store.
         commit_batch: Most commits that are made one.
         committed: Told of every commit, in a thread: its transitions and how many seconds it took.
+        shared: A committer that others use too, and close; it gives its answers on this loop.
 
     Attributes:
         full: Whether commits fail as on a full disk, because a fault says so.
@@ -42,6 +44,7 @@ class LiveDatabase:
         *,
         commit_batch: int,
         committed: Callable[[int, float], None],
+        shared: Committer | None = None,
     ) -> None:
         self.full = False
         self.added = Duration(0)
@@ -53,9 +56,14 @@ class LiveDatabase:
         self._is_entering = False
         self._is_applying = False
         self._loop = asyncio.get_running_loop()
-        self._committer = Committer(
-            store, commit_batch=commit_batch, committed=committed, deliver=self._deliver
-        )
+        self._shared = shared
+        if shared is None:
+            self._committer = Committer(
+                store, commit_batch=commit_batch, committed=committed, deliver=self._deliver
+            )
+        else:
+            self._committer = shared
+            shared.committed = committed
 
     @property
     def store(self) -> Store:
@@ -115,12 +123,15 @@ class LiveDatabase:
             if process.is_alive():
                 process.delayed(self.added, lambda: reply(told))
 
+        def entered(answer: Answer) -> None:
+            self._enter([partial(done, answer)])
+
         if self.full:
             process.after(Duration(0), lambda: reply(StoreFailed(DATABASE_FULL)))
             return
         under_way.enter_context(self._timeline.held())
         try:
-            self._committer.submit(transitions, done)
+            self._committer.submit(transitions, done if self._shared is None else entered)
         except StoreError as error:
             under_way.close()
             failure = StoreFailed(str(error))
@@ -129,7 +140,8 @@ class LiveDatabase:
     async def close(self) -> None:
         """Write what waits and end the committer; the store stays open."""
         await self._tasks.close()
-        await asyncio.to_thread(self._committer.close)
+        if self._shared is None:
+            await asyncio.to_thread(self._committer.close)
 
     def _deliver(self, answers: list[Callable[[], None]]) -> None:
         """Take the answers of one commit over from the committer's thread.

@@ -28,6 +28,7 @@ from simulator.live.storage import LiveStorage
 from simulator.live.taps import NoTap, Tap
 from simulator.live.timeline import LiveTimeline
 from simulator.ports import Store
+from store.committer import Committer
 
 if TYPE_CHECKING:
     from simulator.live.remote.api import RemoteApi
@@ -41,6 +42,7 @@ class LiveParts:
         timeline: Their time.
         settings: Where their files are, and how their sockets behave.
         store: The open database; None unless the persistence keeps its state there.
+        committer: Who commits to it, if others use it too.
 
     Attributes:
         timeline: As given.
@@ -58,6 +60,7 @@ class LiveParts:
         timeline: LiveTimeline,
         settings: LiveSettings,
         store: Store | None,
+        committer: Committer | None = None,
     ) -> None:
         self.nodes: Mapping[NodeName, Node] = {}
         self.revisions: Counter[NodeName] = Counter()
@@ -74,7 +77,11 @@ class LiveParts:
         if store is not None and keeps_database(run):
             batch = settings.commit_batch
             self._database = LiveDatabase(
-                timeline, store, commit_batch=batch, committed=self.metering.committed
+                timeline,
+                store,
+                commit_batch=batch,
+                committed=self.metering.committed,
+                shared=committer,
             )
         self._changes = DirectoryChanges()
         self._storages: list[LiveStorage] = []

@@ -25,6 +25,7 @@ from simulator.live.playable import refusal_of
 from simulator.live.settings import LiveSettings
 from simulator.live.timeline import LiveTimeline
 from simulator.ports import Store
+from store.committer import Committer
 
 _LOG = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ class LiveWorld(World):
         watching: What is kept beside the records.
         faults: What goes wrong at which effect.
         around: Puts something around the parts of the nodes, such as a recorder.
+        committer: Who commits to the database, if others use it too.
 
     Attributes:
         settings: As given.
@@ -56,6 +58,7 @@ class LiveWorld(World):
         faults: Iterable[Fault] = (),
         *,
         around: Callable[[LiveParts], Adapters] = lambda parts: parts,
+        committer: Committer | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         timeline = LiveTimeline(
@@ -64,7 +67,7 @@ class LiveWorld(World):
         self._waiting: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
         self._timeline = timeline
         self.settings = settings
-        self._parts = LiveParts(spec, timeline, settings, store)
+        self._parts = LiveParts(spec, timeline, settings, store, committer)
         super().__init__(
             spec,
             timeline=timeline,

@@ -192,6 +192,7 @@ class Objects:
             self._pods.manifest_of(pod),
             version=self._versions.get(pod.uid, 0),
             deleted_at=self._pods.deleted_at(pod),
+            shown=self._pods.document_of(pod),
         )
         labels = self._pods.labels_of(pod)
         return Seen("pods", pod.pod.name, pod.pod.namespace, pod.node or "", labels, document)

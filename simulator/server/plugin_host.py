@@ -23,8 +23,8 @@ from simulator.inotify import DirectoryChanges
 from simulator.live.settings import LiveSettings
 from simulator.live.tasks import Tasks
 from simulator.live.world import LiveWorld
+from simulator.server.naming import known
 from simulator.server.node_objects import BuiltIn
-from simulator.server.pods import known
 
 BACK_AFTER_BOOT: Final = Duration(2 * SECOND)
 """From the start of the kubelet after a boot to that of the node's plugins."""

@@ -33,7 +33,7 @@ class PodObjects:
         """Let go of a pod that is gone."""
         self._health.pop(pod, None)
 
-    def document(
+    def document(  # noqa: PLR0913 - what a pod is shown from, by keyword
         self,
         pod: ApiPod,
         node: Node | None,
@@ -41,6 +41,7 @@ class PodObjects:
         *,
         version: int = 0,
         deleted_at: Instant | None = None,
+        shown: Mapping[str, Plain] | None = None,
     ) -> dict[str, Json]:
         """Return a pod.
 
@@ -50,7 +51,10 @@ class PodObjects:
             manifest: What it was made from; empty for one that was made from no manifest.
             version: Its resourceVersion.
             deleted_at: When its deletion was asked for; None when it was not.
+            shown: As an API server shows it, if one has it: so it is, with its devices beside.
         """
+        if shown is not None:
+            return _with_devices(cast("dict[str, Json]", dict(shown)), pod, node)
         metadata = _metadata(pod, manifest, version)
         if deleted_at is not None:
             metadata["deletionTimestamp"] = timestamp(after(deleted_at, pod.spec.termination_grace))
@@ -80,6 +84,13 @@ class PodObjects:
         if kubelet is not None and kubelet.serving:
             self._health[pod.uid] = kubelet.manager.resource_health(pod.pod)
         return self._health.get(pod.uid, {})
+
+
+def _with_devices(document: dict[str, Json], pod: ApiPod, node: Node | None) -> dict[str, Json]:
+    status = document.get("status")
+    if node is not None and isinstance(status, dict):
+        document["status"] = {**status, "devices": _devices(pod, node)}
+    return document
 
 
 def _devices(pod: ApiPod, node: Node) -> dict[str, Json]:

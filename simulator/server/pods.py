@@ -22,6 +22,7 @@ from simulator.server.journal import Journal
 from simulator.server.kept import Kept, KeptPod, KeptWorkload, pod_text
 from simulator.server.live_lines import workload_key
 from simulator.server.manifests import Applied, ObjectKey, Template, content_of, with_grace
+from simulator.server.naming import known, within
 from simulator.server.recordings.inputs import Input, PodUnwanted, PodWanted
 
 IDENTITIES_MAX: Final = 10_000
@@ -31,7 +32,6 @@ GONE_MAX: Final = 1_000
 """Pods that have gone of which it is still known what they were made of."""
 
 POD: Final = "pod"
-_NAMES_SHOWN_MAX: Final = 10
 
 
 def random_uid(_: str) -> PodUid:
@@ -39,6 +39,7 @@ def random_uid(_: str) -> PodUid:
     return PodUid(str(uuid.uuid4()))
 
 
+Shown = Callable[[PodUid], Mapping[str, Plain] | None]
 Told = Callable[[NodeName, Input], None]
 """Told of a command that reaches the pods."""
 
@@ -50,6 +51,7 @@ class Pods:
         world: Where they live.
         told: Told of what is done with them.
         gone_max: About how many pods must have gone before it is forgotten what they were made of.
+        shown: Returns a pod as an API server shows it, if one has the pods.
     """
 
     def __init__(
@@ -58,8 +60,10 @@ class Pods:
         told: Told = lambda _node, _input: None,
         *,
         gone_max: int = GONE_MAX,
+        shown: Shown | None = None,
     ) -> None:
         self._world = world
+        self._shown = shown
         self._told = told
         world.factory.new_uid = random_uid
         world.factory.free_name = self._free_name
@@ -132,13 +136,19 @@ class Pods:
         pod = self.find(namespace, name)
         if pod is None:
             names = [each.pod.name for each in self.all() if each.pod.namespace == namespace]
-            message = f'pod "{name}" not found{_in(namespace)}; {known(names)}'
+            message = f'pod "{name}" not found{within(namespace)}; {known(names)}'
             raise ObjectNotFoundError(message)
         return pod
 
     def manifest_of(self, pod: ApiPod) -> Mapping[str, Plain]:
         """Return what a pod was made from; empty for one that was made from no manifest."""
+        if (document := self.document_of(pod)) is not None:
+            return document
         return self._manifests.get((pod.pod.namespace, pod.spec.name), {})
+
+    def document_of(self, pod: ApiPod) -> Mapping[str, Plain] | None:
+        """Return a pod as an API server shows it; None where none has it."""
+        return None if self._shown is None else self._shown(pod.uid)
 
     def labels_of(self, pod: ApiPod) -> dict[str, str]:
         """Return a pod's labels."""
@@ -247,7 +257,7 @@ class Pods:
                     if (each.resource, each.namespace) == (key.resource, key.namespace)
                 ]
                 message = (
-                    f'{key.resource} "{key.name}" not found{_in(key.namespace)}; {known(there)}'
+                    f'{key.resource} "{key.name}" not found{within(key.namespace)}; {known(there)}'
                 )
                 raise ObjectNotFoundError(message)
 
@@ -381,14 +391,3 @@ class Pods:
             key.namespace == pod.pod.namespace and pod.spec.name in names
             for key, names in self._workloads.items()
         )
-
-
-def known(names: Sequence[str]) -> str:
-    """Say which names there are, at most a few of them."""
-    shown = ", ".join(sorted(names)[:_NAMES_SHOWN_MAX])
-    more = len(names) - _NAMES_SHOWN_MAX
-    return f"there are: {shown or 'none'}{f' and {more} more' if more > 0 else ''}"
-
-
-def _in(namespace: str) -> str:
-    return "" if namespace == "default" else f" in namespace {namespace}"

@@ -12,10 +12,9 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import simulator
-from simulator.core.instants import HOUR, Duration
 from simulator.core.records import KubeletStartFailed, Stamped
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action, RebootNode, RestartKubelet, UpgradeKubelet
@@ -28,14 +27,19 @@ from simulator.protocol import rebind_control_pb2 as control
 from simulator.reports.documents import Json
 from simulator.server.awaited import Awaited
 from simulator.server.descriptions import describe_node, describe_pod
-from simulator.server.manifests import WORKLOADS, ObjectKey, read_objects
+from simulator.server.manifests import read_objects
+from simulator.server.naming import known
 from simulator.server.objects import Objects, wanted
-from simulator.server.pods import POD, Pods, known
+from simulator.server.pods import Pods
 from simulator.server.reading import answer
 from simulator.server.record_book import RecordBook
 from simulator.server.recordings.inputs import Input, KubeletRestartWanted, RebootWanted
 from simulator.server.recordings.tape import Tape
+from simulator.server.requested import down_of, key_of
 from simulator.server.served import NodePaths, PluginHost, Served
+
+if TYPE_CHECKING:
+    from simulator.server.remote_pods import RemotePods
 
 T = TypeVar("T")
 _LOOKS: Final = 100
@@ -46,7 +50,6 @@ Reader = Callable[[], AbstractContextManager[StoreReader]]
 BOOKMARK: Final = "BOOKMARK"
 _AT_A_TIME: Final = 50
 """Objects that are written out in one turn of the loop."""
-_DOWN_MAX: Final = Duration(24 * HOUR)
 
 
 def at_once(action: Callable[[], None]) -> None:
@@ -63,24 +66,28 @@ class Service:
         plugins: Its built-in plugins.
         tape: Who is told of what happens.
         enter: Lets something from outside happen in the world, in its turn.
+        there: Where the pods are, if an API server has them.
 
     Attributes:
         objects: What it shows.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a server
         self,
         world: World,
         served: Served,
         plugins: PluginHost,
         tape: Tape,
         enter: Enter = at_once,
+        *,
+        there: RemotePods | None = None,
     ) -> None:
         self._world = world
         self._enter = enter
+        self._there = there
         self._served = served
         self._plugins = plugins
-        self.pods = Pods(world, tape.told)
+        self.pods = Pods(world, tape.told, shown=None if there is None else there.document_of)
         self._book: RecordBook | None = None
         if served.reader is None:
             self._book = book = RecordBook(self.pods.identify)
@@ -138,9 +145,14 @@ class Service:
         """Create the objects of a manifest, all or none."""
         objects = await asyncio.to_thread(read_objects, request.manifest, request.name)
         before = {pod.uid for pod in self._world.api.pods()}
-        outcomes = await self._entered(lambda: self.pods.apply(objects))
-        await self.pods.made_durable()
-        if request.wait:
+        if self._there is not None:
+            outcomes = await self._there.apply(objects)
+        else:
+            outcomes = await self._entered(lambda: self.pods.apply(objects))
+            await self.pods.made_durable()
+        if request.wait and self._there is not None:
+            await self._awaited.until(partial(self._there.are_decided, objects, self.pods))
+        elif request.wait:
             new = [pod for pod in self._world.api.pods() if pod.uid not in before]
             await self._awaited.until(lambda: all(pod.is_decided for pod in new))
         return control.ApplyResponse(
@@ -212,7 +224,12 @@ class Service:
     async def delete(self, request: control.DeleteRequest) -> control.DeleteResponse:
         """Delete objects, all or none, and wait until they are gone if asked to."""
         grace = request.grace_period_seconds if request.HasField("grace_period_seconds") else None
-        keys = [_key(each) for each in request.objects]
+        keys = [key_of(each) for each in request.objects]
+        if self._there is not None:
+            await self._there.delete(keys, force=request.force, grace_s=grace)
+            if request.wait:
+                await self._awaited.until(partial(self._there.are_gone, keys, self.pods))
+            return control.DeleteResponse(names=[str(key) for key in keys])
 
         def act() -> list[ApiPod]:
             self.pods.require(keys)
@@ -255,7 +272,7 @@ class Service:
     ) -> control.RestartKubeletResponse:
         """Restart a kubelet, and answer when its first pods are admitted or refused."""
         node = self._node(request.node)
-        down = _down(request.down_ns)
+        down = down_of(request.down_ns)
         version = request.kubelet_version
         action: Action = RestartKubelet(node.name, down)
         if version:
@@ -268,7 +285,7 @@ class Service:
         node = self._node(request.node)
         if request.renumber:
             self._plugins.renumber(node.name)
-        down = _down(request.down_ns)
+        down = down_of(request.down_ns)
         action = RebootNode(node.name, down)
         await self._perform(node, action, lambda name: RebootWanted(name, down))
         return control.RebootNodeResponse(boot_id=node.boot_id)
@@ -343,21 +360,6 @@ class Service:
         self._awaited.look_soon()
 
 
-def _key(named: control.ObjectName) -> ObjectKey:
-    """Return the key of an object.
-
-    Raises:
-        ConfigError: Objects of its kind are not to be deleted.
-    """
-    namespace = named.namespace or "default"
-    if named.kind == POD:
-        return ObjectKey(POD, namespace, named.name)
-    if named.kind in WORKLOADS:
-        return ObjectKey(WORKLOADS[named.kind], namespace, named.name)
-    reason = f'"{named.kind[:40]}" cannot be deleted; pod, deployment, replicaset and job can'
-    raise ConfigError(reason)
-
-
 def _json(document: Mapping[str, Json]) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
 
@@ -368,13 +370,6 @@ def _path_texts(paths: NodePaths) -> dict[str, str]:
         "kubeletSocket": paths.kubelet_socket,
         "podResourcesSocket": paths.pod_resources_socket,
     }
-
-
-def _down(nanoseconds: int) -> Duration:
-    if not 0 <= nanoseconds <= _DOWN_MAX:
-        reason = "a node or kubelet can be down for 0s to 24h"
-        raise ConfigError(reason)
-    return Duration(nanoseconds)
 
 
 async def _shown(node: Node) -> None:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, AsyncExitStack, ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simulator.config import CONTROL_SOCKET
-from simulator.core.instants import SECOND, Duration
+from simulator.core.instants import SECOND, Duration, Instant
 from simulator.core.transitions import NodeName
 from simulator.engine.node import Node
 from simulator.engine.spec import SimulationSpec
@@ -35,6 +36,10 @@ from simulator.wire.control import ControlServer
 from simulator.wire.control_socket import Claim, claim
 from simulator.wire.sockets import require_room
 from simulator.wire.status_pages import HttpAddress, StatusServer
+from store.committer import Committer
+
+if TYPE_CHECKING:
+    from simulator.server.remote_pods import RemotePods
 
 JOURNAL_NAME: Final = "objects.jsonl"
 """The pods of the server, in the root directory: what another cluster's API server would keep."""
@@ -56,6 +61,7 @@ class Serving:
         run: The choices of all nodes.
         settings: Where their files are, and how their sockets behave.
         store: The open database; None unless the persistence keeps its state there.
+        committer: Who commits to that database, if an API server in this process uses it too.
         reader: Opens that database to be read; None where the answers come from the records.
         db: The database's URL, for people.
         http: Where `/metrics` and `/healthz` are; None for nowhere.
@@ -65,6 +71,7 @@ class Serving:
     run: SimulationSpec
     settings: LiveSettings
     store: Store | None = None
+    committer: Committer | None = None
     reader: Callable[[], AbstractContextManager[StoreReader]] | None = None
     db: str = ""
     http: HttpAddress | None = None
@@ -88,6 +95,12 @@ class Server:
     async def failure(self) -> ServerError:
         """Wait until the server cannot go on, and return why."""
         return await self._failure
+
+    @property
+    def api(self) -> str:
+        """The API server whose clients the nodes are; empty for none."""
+        api = self._serving.settings.api
+        return "" if api is None else api.endpoint.url
 
     @property
     def socket(self) -> Path:
@@ -129,9 +142,8 @@ class Server:
             self._root / JOURNAL_NAME,
             survives_power_cut=serving.run.durability is Durability.FULL,
         )
-        kept = read_journal(journal.path)
+        kept = await self._kept(journal)
         self._ending.callback(journal.close)
-        _warn_of_unserved(kept, serving.run, journal.path)
         tape = Tape(None if serving.record is None else Recorder(serving.record))
         self._ending.callback(tape.close)
         world = self._world(kept.begin(serving.run), tape)
@@ -141,16 +153,19 @@ class Server:
         plugins = BuiltInPlugins(world, serving.settings)
         self._ending.push_async_callback(plugins.close)
         await self._serve_pages(world)
-        service = Service(world, self._served(), plugins, tape, world.enter)
+        there = _pods_there(world)
+        service = Service(world, self._served(), plugins, tape, world.enter, there=there)
         at_last.callback(service.forget)
         journal.failed = self._failure.set_result
-        service.pods.keep(journal, kept)
+        if there is None:
+            service.pods.keep(journal, kept)
         world.watch_records(tape.recorded)
 
         def begin() -> None:
             tape.begin(beginning_of(world, serving.run, kept))
             world.start(warm=False)
-            service.pods.restore(kept)
+            if there is None:
+                service.pods.restore(kept)
 
         world.enter(begin)
         await self._begun(world)
@@ -159,9 +174,26 @@ class Server:
         self._ending.push_async_callback(control.stop, _GRACE_S)
         self._ending.callback(service.close)
 
+    async def _kept(self, journal: Journal) -> Kept:
+        """Return the pods there are: those of an earlier server, or of the API server."""
+        run, settings = self._serving.run, self._serving.settings
+        if settings.api is not None:
+            # The client of an API server is needed by those alone who have one.
+            from simulator.server.remote_pods import kept_there  # noqa: PLC0415
+
+            return await kept_there(run, settings)
+        kept = read_journal(journal.path)
+        _warn_of_unserved(kept, run, journal.path)
+        return kept
+
     def _world(self, run: SimulationSpec, tape: Tape) -> LiveWorld:
         serving = self._serving
-        world = LiveWorld(run, serving.settings, serving.store, around=tape.around)
+        settings = serving.settings
+        if settings.api is not None:  # That server has a clock, too, and was asked meanwhile.
+            settings = replace(settings, start=Instant(time.time_ns()))
+        world = LiveWorld(
+            run, settings, serving.store, around=tape.around, committer=serving.committer
+        )
         tape.now = lambda: world.now
         return world
 
@@ -207,6 +239,17 @@ class Server:
         for name, failure in world.start_failures():
             message = f"the kubelet of {name} does not start: {failure}"
             raise ServerError(message)
+
+
+def _pods_there(world: LiveWorld) -> RemotePods | None:
+    """Return the pods of the API server whose clients the nodes are, if there is one."""
+    remote = world.parts.remote
+    if remote is None:
+        return None
+    # As in `Server._kept`.
+    from simulator.server.remote_pods import RemotePods  # noqa: PLC0415
+
+    return RemotePods(remote)
 
 
 def claim_root(run: SimulationSpec, settings: LiveSettings) -> Claim:

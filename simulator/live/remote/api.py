@@ -66,10 +66,11 @@ class RemoteApi(PodWriter):
         nodes: Callable[[], Mapping[NodeName, Node]],
     ) -> None:
         self.client = HttpClient(settings.endpoint)
-        self.transport = RemoteTransport(self.client, timeline, api, nodes)
+        self.transport = RemoteTransport(self.client, timeline, api, nodes, self.document_of)
         self._timeline = timeline
         self._api = api
         self._names = tuple(names)
+        self._schedules = settings.schedules
         self._copy = ApiCopy(api)
         self._tasks = Tasks()
         self._documents: dict[PodUid, Object] = {}
@@ -93,6 +94,10 @@ class RemoteApi(PodWriter):
     def is_following(self) -> bool:
         """Whether all nodes know all that the server has for them."""
         return not any(self._api.is_cut_off(name, AWAY) for name in self._names)
+
+    def covers(self, node: NodeName | None) -> bool:
+        """Tell whether a pod on this node, or on none, comes to one of the nodes."""
+        return self._schedules if node is None else node in self._names
 
     def document_of(self, uid: PodUid) -> Object | None:
         """Return a pod as the server shows it; None for one that is not there."""

@@ -10,6 +10,7 @@ from simulator.api.dialect.compute_devices import COMPUTE_DEVICES
 from simulator.api.dialect.documents import (
     Json,
     Object,
+    containers_of,
     instant_of,
     items,
     mapping,
@@ -103,6 +104,12 @@ def _compute_devices(found: Object) -> ComputeDevices:
         (ResourceName(text(one, "resourceName")), tuple(map(DeviceId, texts(one, "deviceIDs"))))
         for one in items(found, COMPUTE_DEVICES)
     )
+
+
+def images_of(document: Object) -> dict[str, str]:
+    """Return the image of each container that names one."""
+    named = {text(one, "name"): text(one, "image") for one in containers_of(document)}
+    return {name: image for name, image in named.items() if image}
 
 
 def pod_document(pod: ApiPod) -> Object:

@@ -67,6 +67,7 @@ from simulator.errors import ApiUnreachableError
 from simulator.live.event_documents import event_document, event_name, event_namespace
 from simulator.live.pod_statuses import PodSight, pod_status, read_status, read_status_devices
 from simulator.live.remote import documents
+from simulator.live.remote.pods import images_of
 from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
 
@@ -83,6 +84,7 @@ class RemoteTransport(ApiTransport):
         timeline: Where answers enter.
         api: The copy of its objects that the nodes follow.
         nodes: The nodes, once they are made.
+        document_of: Returns a pod as the server shows it, if it is followed.
     """
 
     def __init__(
@@ -91,11 +93,13 @@ class RemoteTransport(ApiTransport):
         timeline: LiveTimeline,
         api: ApiServer,
         nodes: Callable[[], Mapping[NodeName, Node]],
+        document_of: Callable[[PodUid], Object | None],
     ) -> None:
         self._client = client
         self._timeline = timeline
         self._api = api
         self._nodes = nodes
+        self._document_of = document_of
         self._tasks = Tasks()
         self._events = 0
         self._leases: dict[NodeName, str] = {}
@@ -178,7 +182,14 @@ class RemoteTransport(ApiTransport):
             if kubelet is not None and kubelet.serving:
                 health = kubelet.manager.resource_health(pod.pod)
         return pod_status(
-            PodSight(pod, request.status, node, health=health, devices=request.devices)
+            PodSight(
+                pod,
+                request.status,
+                node,
+                images=images_of(self._document_of(pod.uid) or {}),
+                health=health,
+                devices=request.devices,
+            )
         )
 
     # Nodes
@@ -301,12 +312,16 @@ class RemoteTransport(ApiTransport):
         if isinstance(request, RemoveDeviceBinding):
             options = documents.deletion(grace=None, revision=request.revision)
             answer = await ask("DELETE", path, options)
+            if not answer.is_refused or answer.code == _NOT_FOUND:
+                self._api.devices.forget(pod)
         else:
             body = documents.device_binding(request.node, pod, request.bindings, request.replaces)
             if request.replaces is None:
                 answer = await ask("POST", path_of(DEVICE_BINDINGS, pod.namespace), body)
             else:
                 answer = await ask("PUT", path, body)
+            if not answer.is_refused:
+                self._api.devices.know(documents.read_device_binding(answer.document))
         return _told(answer, of_pod=False)
 
     async def _list_bindings(self, node: NodeName) -> RequestReply:
@@ -319,8 +334,11 @@ class RemoteTransport(ApiTransport):
             answer = await self._client.ask("GET", path)
         if answer.is_refused:
             return ApiUnavailable(answer.message)
-        found = map(documents.read_device_binding, items(answer.document, "items"))
-        return DeviceBindingsListed(tuple(each for each in found if each.node == node))
+        listed = map(documents.read_device_binding, items(answer.document, "items"))
+        found = tuple(each for each in listed if each.node == node)
+        for each in found:
+            self._api.devices.know(each)
+        return DeviceBindingsListed(found)
 
 
 def _read(uid: PodUid, answer: Answer) -> RequestReply:

@@ -11,6 +11,7 @@ import click
 
 from scenarios.schema.variants import Persistence, parse_persistence
 from simulator.cli.checkpoint_files import FileName
+from simulator.cli.commands.serve.api_options import ApiChoice, api_options
 from simulator.cli.commands.serve.running import Shown, serve_until_stopped
 from simulator.cli.examples import example
 from simulator.cli.lists import Read
@@ -87,6 +88,7 @@ def _topology_options(command: Callable[..., None]) -> Callable[..., None]:
     epilog=example(
         "rebind serve --nodes 3 --root-dir lab",
         "rebind serve --nodes gpu-0,gpu-1 --persistence checkpoint --kubelet-version 1.27.2",
+        "rebind serve --api --api-http 127.0.0.1:0 --persistence bind-resource",
     )
 )
 @click.option(
@@ -154,6 +156,7 @@ def _topology_options(command: Callable[..., None]) -> Callable[..., None]:
     show_default=True,
     help="Where /metrics and /healthz are; none for nowhere.",
 )
+@api_options
 @click.option(
     "--record",
     type=FileName(path_type=Path),
@@ -195,6 +198,7 @@ def serve(  # noqa: PLR0913 - click hands over every option
     policy: str,
     scope: str,
     http: str,
+    api: ApiChoice,
     record: Path | None,
     socket_mode: str,
     max_message_size: int,
@@ -210,7 +214,13 @@ def serve(  # noqa: PLR0913 - click hands over every option
 
     When it is ready it says so on stderr. Pods and bindings are there again when it is started anew
     in the same directory, also after kill -9, as after a restart of the kubelets.
+
+    With --api, --api-server or --kubeconfig the pods are those of an API server: the nodes register
+    there, follow their pods and write statuses, events and device bindings; `rebind apply`, `get`,
+    `describe` and `delete` create, show and delete there. While it is away nodes go on with what
+    they have.
     """
+    remote = api.remote(record)
     run = SimulationSpec(
         nodes=tuple(
             NodeSpec(
@@ -235,5 +245,7 @@ def serve(  # noqa: PLR0913 - click hands over every option
         confined=not allow_outside_endpoints,
         reflection=reflection,
         receive_bytes_max=max_message_size,
+        api=remote,
     )
-    serve_until_stopped(run, settings, Shown(db, None if http == "none" else http, record))
+    shown = Shown(db, None if http == "none" else http, record, api.own_http)
+    serve_until_stopped(run, settings, shown)

@@ -28,11 +28,13 @@ class Shown:
         db: The database.
         http: Where metrics are; None for nowhere.
         record: The recording's file.
+        api_http: Where an API server in this process listens; None for none.
     """
 
     db: str
     http: str | None
     record: Path | None
+    api_http: str | None = None
 
 
 def serve_until_stopped(run: SimulationSpec, settings: LiveSettings, shown: Shown) -> None:
@@ -48,7 +50,12 @@ def serve_until_stopped(run: SimulationSpec, settings: LiveSettings, shown: Show
 async def _serve(run: SimulationSpec, settings: LiveSettings, shown: Shown) -> None:
     with stopped_by_signals() as stop:
         async with served(
-            run, settings, db=shown.db, http=shown.http, record=shown.record
+            run,
+            settings,
+            db=shown.db,
+            http=shown.http,
+            record=shown.record,
+            api_http=shown.api_http,
         ) as server:
             click.echo(_ready(server, run), err=True)
             await _stopped_or_failed(stop, server)
@@ -78,6 +85,8 @@ def _ready(server: Server, run: SimulationSpec) -> str:
         f"persistence {run.persistence}"
     )
     lines = [first, f"  commands on {server.socket}"]
+    if server.api:
+        lines.append(f"  pods of the API server {server.api}")
     if server.http:
         lines.append(f"  {server.http}/metrics and /healthz")
     for name, paths in list(server.paths.items())[:_SHOWN_MAX]:

@@ -1,0 +1,99 @@
+"""What must be known of an API server before nodes become its clients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from simulator.api.client.following import PAGE
+from simulator.api.client.http import Answer, HttpClient
+from simulator.api.client.paths import path_of
+from simulator.api.dialect.documents import Object, items, text
+from simulator.api.dialect.kinds import DEVICE_BINDINGS, PODS
+from simulator.core.persistence.choosing import STRATEGIES
+from simulator.core.pods import PodUid
+from simulator.core.transitions import NodeName
+from simulator.errors import ApiUnreachableError, ServerError
+from simulator.live.remote.settings import RemoteSettings
+
+_RESOURCE_BINDING: Final = "pods/resourcebinding"
+_NOT_FOUND: Final = 404
+
+
+async def found_pods(
+    settings: RemoteSettings, nodes: Iterable[NodeName], persistence: str
+) -> Mapping[PodUid, Object]:
+    """Return the pods of nodes, from a server that can keep what the nodes will keep there.
+
+    Args:
+        settings: Which server.
+        nodes: The nodes.
+        persistence: The name of their strategy.
+
+    Raises:
+        ServerError: The server is away, refuses, or lacks what the strategy needs.
+    """
+    client = HttpClient(settings.endpoint)
+    try:
+        await _check(client, persistence)
+        pods: dict[PodUid, Object] = {}
+        for node in nodes:
+            for pod in await _listed(client, node):
+                pods[PodUid(text(pod, "metadata", "uid"))] = pod
+    except ApiUnreachableError as error:
+        raise ServerError(str(error)) from error
+    finally:
+        await client.close()
+    return pods
+
+
+async def _check(client: HttpClient, persistence: str) -> None:
+    """Make sure that the server has what a strategy needs.
+
+    Raises:
+        ServerError: It has not.
+    """
+    kept = STRATEGIES[persistence]
+    url = client.endpoint.url
+    if kept.in_specs:
+        answer = _granted(client, await client.ask("GET", "/api/v1"))
+        resources = [text(one, "name") for one in items(answer.document, "resources")]
+        if _RESOURCE_BINDING not in resources:
+            others = ", ".join(name for name, each in STRATEGIES.items() if not each.in_specs)
+            reason = (
+                f"the API server {url} has no {_RESOURCE_BINDING}, which is Rebind's own and which "
+                f"--persistence {persistence} needs; there work: {others}"
+            )
+            raise ServerError(reason)
+    if kept.in_objects:
+        answer = await client.ask("GET", path_of(DEVICE_BINDINGS), query={"limit": "1"})
+        if answer.code == _NOT_FOUND:
+            reason = (
+                f"the API server {url} has no DeviceBindings, which --persistence {persistence} "
+                "needs; make them known with: rebind api install-crd"
+            )
+            raise ServerError(reason)
+        _granted(client, answer)
+
+
+async def _listed(client: HttpClient, node: NodeName) -> list[Object]:
+    query = {"fieldSelector": f"spec.nodeName={node}", "limit": str(PAGE)}
+    found: list[Object] = []
+    while True:
+        answer = _granted(client, await client.ask("GET", path_of(PODS), query=query))
+        found += items(answer.document, "items")
+        query["continue"] = text(answer.document, "metadata", "continue")
+        if not query["continue"]:
+            return found
+
+
+def _granted(client: HttpClient, answer: Answer) -> Answer:
+    """Return a success.
+
+    Raises:
+        ServerError: It is none.
+    """
+    if answer.is_refused:
+        reason = f"the API server {client.endpoint.url} refuses: {answer.message}"
+        raise ServerError(reason)
+    return answer
