@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from simulator.core.api_calls import (
+    ApiCall,
+    AwaitEcho,
+    BindDevices,
+    BindManyDevices,
+    GetDeviceBinding,
+    ListDeviceBindings,
+    PutDeviceBinding,
+    RemoveDeviceBinding,
+)
 from simulator.core.behavior import Readmission, Reservations
 from simulator.core.calls import (
     AllocateCall,
@@ -18,7 +28,22 @@ from tests.core.driving import pod
 from tests.recovery.node import Node, StateForgotten, Strategy
 from tests.recovery.outside import STORE_CALLS, Cut, Durable, Fate, Outside
 
-ANY_CALL = (*STORE_CALLS, AllocateCall, PreferredAllocationCall, PreStartContainerCall)
+API_CALLS = (
+    BindDevices,
+    BindManyDevices,
+    AwaitEcho,
+    PutDeviceBinding,
+    GetDeviceBinding,
+    RemoveDeviceBinding,
+    ListDeviceBindings,
+)
+ANY_CALL = (
+    *STORE_CALLS,
+    *API_CALLS,
+    AllocateCall,
+    PreferredAllocationCall,
+    PreStartContainerCall,
+)
 
 
 @dataclass(frozen=True)
@@ -68,10 +93,14 @@ def explore(story: Story, setup: Setup, kinds: tuple[type[Call], ...] = ANY_CALL
     _run(story, setup, uncut, outcome, None)
     outcome.calls = uncut.calls
     for number, call in enumerate(uncut.calls, start=1):
-        for fate in Fate if isinstance(call, kinds) else ():
+        for fate in _fates(call) if isinstance(call, kinds) else ():
             cut = Cut(number, fate)
             _run(story, setup, Outside(setup.durable(), cut), outcome, cut)
     return outcome
+
+
+def _fates(call: Call) -> list[Fate]:
+    return [fate for fate in Fate if fate is not Fate.REPLY_LOST or isinstance(call, ApiCall)]
 
 
 def _run(

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
+from simulator.core.api_calls import ApiCall
 from simulator.core.behavior import Behavior, Readmission, Reservations
-from simulator.core.calls import Call, Decision, Reply, StoreDecision, of_store
+from simulator.core.calls import Call, Decision, Reply, StoreDecision
 from simulator.core.choices import SortedChoices
 from simulator.core.device_manager import DeviceManager
 from simulator.core.devices import Device, DeviceId, device_ids
@@ -69,7 +70,10 @@ class Node:
         self._readmission = readmission
         self._waiting: dict[PodUid, Pod] = {}
         self._topology = TopologyOptions(policy=policy)
-        self._keeps_rows = strategy().name != "checkpoint"
+        self._keeps_rows = strategy().name in {"database", "dual-write"}
+        self._ids_only = strategy().recalls_ids_only
+        self._waits_for_api = strategy().name in {"bind-resource", "binding-object"}
+        self._server = outside.durable.server
         self._now = Instant(0)
         self._plugins: dict[ResourceName, _Plugin] = {}
         self._bound: dict[PodUid, Pod] = {}
@@ -105,6 +109,8 @@ class Node:
             return
         with self._step():
             self._bound[pod.uid] = pod
+            if self._server is not None:
+                self._server.create(pod)
             self._admit(pod, had_record=False)
 
     def end(self, uid: str) -> None:
@@ -161,6 +167,7 @@ class Node:
         try:
             self._facts.now = self._now
             yield
+            self._flush()
         except KubeletDied:
             self.manager = self._start()
         self._check()
@@ -190,7 +197,8 @@ class Node:
                 continue
             if restored.error:
                 raise StateForgotten(restored.error)
-            self._compare("restored", manager)
+            if not self._waits_for_api:
+                self._compare("restored", manager)
             return manager
 
     def _new_manager(self, facts: KubeletFacts) -> DeviceManager:
@@ -208,6 +216,8 @@ class Node:
 
     def _first_batch(self) -> None:
         self._waiting.clear()
+        while self._run(self.manager.api.pods_listed([self._seen(each) for each in self._pods()])):
+            pass
         for resource, plugin in self._plugins.items():
             if not plugin.is_late:
                 self._connect(resource)
@@ -217,6 +227,26 @@ class Node:
         for resource, plugin in self._plugins.items():
             if plugin.is_late:
                 self._connect(resource)
+        self._flush()
+
+    def _pods(self) -> tuple[Pod, ...]:
+        return tuple(self._bound.values())
+
+    def _seen(self, pod: Pod) -> Pod:
+        """Return a pod as the API has it now."""
+        return pod if self._server is None else self._server.seen(pod)
+
+    def _flush(self) -> None:
+        """Write what is owed to the API; what fails is tried again."""
+        while self.manager.api.is_owed:
+            self._run(self.manager.api.flush())
+
+    def _may_start(self, pod: Pod) -> bool:
+        """Pass the gate before the first container; what fails is tried again."""
+        while True:
+            gate = self._run(self.manager.api.before_start(self._seen(pod)))
+            if not gate.retry:
+                return gate.admitted
 
     def _connect(self, resource: ResourceName) -> None:
         plugin = self._plugins[resource]
@@ -236,7 +266,7 @@ class Node:
         if self._readmission is Readmission.REASSIGN and not has_its_devices:
             # The kubelet may die between the commit of other devices and their announcement.
             self._announced.pop(pod.uid, None)
-        admission = self._run(self.manager.admit(pod))
+        admission = self._run(self.manager.admit(self._seen(pod)))
         if admission.retry:
             self._waiting[pod.uid] = pod
             return
@@ -248,7 +278,9 @@ class Node:
             if left and not had_record and self._reservations is Reservations.TRANSACTIONAL:
                 self.findings.append(f"refused {pod.uid} left {left}")
             return
-        bindings = _plain(self.manager.bindings_of(pod.uid))
+        if not self._may_start(pod):
+            self.findings.append(f"{pod.uid} may not start with what it has")
+        bindings = self._plain(self.manager.bindings_of(pod.uid))
         if self._announced.setdefault(pod.uid, bindings) != bindings:
             self.findings.append(f"{pod.uid} had {self._announced[pod.uid]}, now {bindings}")
         for container in pod.all_containers():
@@ -275,7 +307,7 @@ class Node:
     def _start_container(self, pod: Pod, container: Container) -> None:
         """Start a container; one failed start is tried once more, as the kubelet does."""
         for _ in range(2):
-            result = self._run(self.manager.run_options(pod, container.name))
+            result = self._run(self.manager.run_options(self._seen(pod), container.name))
             if not result.error:
                 break
         given = frozenset(
@@ -289,7 +321,9 @@ class Node:
 
     def _forget(self, uid: PodUid) -> None:
         """A pod is no longer active, and its containers end."""
-        self._bound.pop(uid, None)
+        gone = self._bound.pop(uid, None)
+        if gone is not None and self._server is not None:
+            self._server.delete(gone)
         self._waiting.pop(uid, None)
         self._announced.pop(uid, None)
         self._facts.active_pods.pop(uid, None)
@@ -315,7 +349,7 @@ class Node:
         durable = self._durable()
         self._compare("durable", durable)
         in_memory, kept = (
-            _plain(manager.snapshot().bindings) for manager in (self.manager, durable)
+            self._plain(manager.snapshot().bindings) for manager in (self.manager, durable)
         )
         if self._is_exact and kept != in_memory:
             self.findings.append(f"durable {sorted(kept)} is not memory {sorted(in_memory)}")
@@ -328,7 +362,7 @@ class Node:
     def _compare(self, where: str, manager: DeviceManager) -> None:
         """Every announced pod has exactly what was announced."""
         for uid, announced in self._announced.items():
-            found = _plain(manager.bindings_of(uid))
+            found = self._plain(manager.bindings_of(uid))
             if found != announced:
                 self.findings.append(f"{where}: {uid} was announced {announced}, has {found}")
 
@@ -342,17 +376,31 @@ class Node:
     def _durable(self) -> DeviceManager:
         """Return what a kubelet would restore now, without counting its calls."""
         manager = self._new_manager(KubeletFacts(now=self._now))
-        decision = manager.start()
-        call = next(decision)
+        self._look(manager.start())
+        if self._server is not None:
+            self._look(manager.api.pods_listed([self._seen(each) for each in self._pods()]))
+        return manager
+
+    def _look(self, decision: StoreDecision[object]) -> None:
+        """Let a decision see the durable state, without counting its calls."""
+        reply: Reply | None = None
         while True:
             try:
-                call = decision.send(self._outside.durable.look(of_store(call)))
+                call = decision.send(reply)  # type: ignore[arg-type]  # None starts it
             except StopIteration:
-                return manager
+                return
+            if isinstance(call, ApiCall):
+                reply = self._outside.serve(call)
+            else:
+                reply = self._outside.durable.look(call)
 
-
-def _plain(bindings: Iterable[DeviceBinding]) -> Plain:
-    return frozenset(
-        (one.pod, one.container, one.resource, tuple(sorted(one.devices.items())), one.response)
-        for one in bindings
-    )
+    def _plain(self, bindings: Iterable[DeviceBinding]) -> Plain:
+        """Return what is to be the same; of what the API has only the ids."""
+        if self._ids_only:
+            return frozenset(
+                (one.pod, one.container, one.resource, device_ids(one.devices)) for one in bindings
+            )
+        return frozenset(
+            (one.pod, one.container, one.resource, tuple(sorted(one.devices.items())), one.response)
+            for one in bindings
+        )

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Protocol
 
 from simulator.core.allocate_response import AllocateResponse, encode
+from simulator.core.api_calls import ApiCall, ApiUnavailable
 from simulator.core.calls import (
     AllocateCall,
     AllocateReply,
@@ -38,6 +39,7 @@ from simulator.core.calls import (
 from simulator.core.transitions import NodeName
 from simulator.errors import StoreError
 from simulator.ports import Refused, Store, StoreReader
+from tests.core.persistence.api_server import Server
 
 STORE_CALLS = (ReadCheckpoint, WriteCheckpoint, LoadState, Commit)
 
@@ -52,6 +54,8 @@ class Fate(Enum):
     FAILS = "fails"
     DIES_BEFORE = "kubelet dies before it"
     DIES_AFTER = "kubelet dies after it"
+    REPLY_LOST = "it is done, and nobody is told"
+    """Of calls of the API; any other fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,13 @@ class Cut:
 
 
 class Durable(Protocol):
-    """The state of one node, which outlives its kubelets."""
+    """The state of one node, which outlives its kubelets.
+
+    Attributes:
+        server: The API server, if its strategy asks one.
+    """
+
+    server: Server | None
 
     @property
     def node(self) -> NodeName:
@@ -83,6 +93,7 @@ class CheckpointDisk:
     """A disk with one file, which is replaced whole or not at all."""
 
     node = NodeName("n0")
+    server: Server | None = None
 
     def __init__(self) -> None:
         self._file: bytes | None = None
@@ -105,6 +116,8 @@ class Database:
         store: What kubelets use.
         inner: Where its rows really are, if `store` is one that fails.
     """
+
+    server: Server | None = None
 
     def __init__(self, store: Store, *, node: str = "n0", inner: StoreReader | None = None) -> None:
         self.node = NodeName(node)
@@ -131,6 +144,8 @@ class Database:
 
 class Both:
     """A file and rows, as while a node is migrated."""
+
+    server: Server | None = None
 
     def __init__(self, rows: Database) -> None:
         self.node = rows.node
@@ -168,9 +183,13 @@ class Outside:
         self.calls.append(call)
         if self._cut is None or len(self.calls) != self._cut.number:
             return self.serve(call)
-        if self._cut.fate is Fate.FAILS:
+        if isinstance(call, ApiCall) and self._cut.fate is Fate.REPLY_LOST:
+            self.serve(call)
+        if self._cut.fate in {Fate.FAILS, Fate.REPLY_LOST}:
             if isinstance(call, STORE_CALLS):
                 return StoreFailed("no space left on device")
+            if isinstance(call, ApiCall):
+                return ApiUnavailable("connection lost")
             return CallFailed("rpc error: code = Unavailable desc = connection lost")
         if self._cut.fate is Fate.DIES_AFTER:
             self.serve(call)
@@ -180,6 +199,9 @@ class Outside:
         """Answer a call without counting it."""
         if isinstance(call, STORE_CALLS):
             return self.durable.answer(call)
+        if isinstance(call, ApiCall):
+            assert self.durable.server is not None
+            return self.durable.server.answer(call)
         return _plugin_reply(call)
 
 
