@@ -12,7 +12,12 @@ from simulator.core.checkpoint.bindings import checkpoint_of
 from simulator.core.checkpoint.render import render
 from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
-from simulator.core.records import ContainerChanged, InvariantViolated, KubeletStartFailed
+from simulator.core.records import (
+    ContainerChanged,
+    InvariantViolated,
+    KubeletStartFailed,
+    PluginCalled,
+)
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding, NodeName
 from simulator.engine.actions import (
@@ -83,6 +88,34 @@ def test_a_node_begins_with_the_pods_and_devices_of_a_checkpoint(
     assert run.pod("trainer").unchanged
     assert [each.device for each in run.simulation.holdings(NODE)] == ["g2"]
     assert run.records(InvariantViolated) == []
+
+
+@pytest.mark.parametrize("persistence", ["checkpoint+api", "bind-resource", "binding-object"])
+def test_what_a_node_begins_with_is_in_the_api(persistence: str) -> None:
+    """A kubelet that ran before has bound it; responses are not there, so the plugin is asked."""
+    run = Run(warm_spec(persistence))
+    run.wait(1)
+    run.do(StartPlugin("gpu"))
+    assert [each.device for each in run.simulation.holdings(NODE)] == ["g2"]
+    run.do(RestartKubelet(NODE))
+    run.wait(1)
+    assert run.pod("trainer").unchanged
+    run.do(RestartContainer("trainer", "app"))
+    run.wait(1)
+
+    assert run.pod("trainer").device_ids == (("example.com/gpu", ("g2",)),)
+    [called] = [each.devices for each in run.records(PluginCalled)] or [()]
+    assert called == (() if persistence == "checkpoint+api" else ("g2",))
+    assert run.records(InvariantViolated) == []
+
+
+def test_a_pod_of_the_beginning_that_is_in_no_record_has_nothing_in_the_api() -> None:
+    node = NodeSpec(NODE, pods=(RUNNING_POD,))
+    run = Run(replace(a_spec(persistence="binding-object"), nodes=(node,)))
+    run.wait(1)
+
+    assert run.pod("trainer").device_ids == ()
+    assert run.simulation.api.devices.objects() == []
 
 
 def test_the_pods_of_the_beginning_meet_a_reboot_like_others() -> None:

@@ -358,6 +358,19 @@ def test_a_blank_machine_in_its_place_begins_anew() -> None:
     assert run.simulation.phase(NODE) is Phase.CHECKPOINT
 
 
+@pytest.mark.parametrize("persistence", ["pod-status", "bind-resource"])
+def test_a_node_of_another_persistence_is_not_migrated(persistence: str) -> None:
+    run = Run(a_spec(pod("a"), persistence=persistence))
+    run.do(StartPlugin("gpu"))
+    run.do(CreatePod("a"))
+
+    run.do(Migrate(NODE, Phase.DATABASE))
+
+    [step] = run.records(MigrationStep)
+    assert step.error == f"a node with the persistence {persistence} cannot be migrated"
+    assert run.pod("a").phase == "Running"
+
+
 def test_a_migration_of_a_node_that_is_down_is_refused() -> None:
     run = started(migrating_spec())
     run.begin(RebootNode(NODE, seconds(30)))

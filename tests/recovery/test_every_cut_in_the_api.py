@@ -61,7 +61,7 @@ def cases() -> Iterator[ParameterSet]:
             yield pytest.param(name, story, id=f"{name}-{story}", marks=marks)
 
 
-@pytest.mark.parametrize(("name", "story"), cases())
+@pytest.mark.parametrize(("name", "story"), list(cases()))
 def test_no_cut_costs_a_promise(name: str, story: str) -> None:
     strategy, asked = STRATEGIES[name]
     found = explore(STORIES[story], Setup(InTheApi, strategy, Reservations.UPSTREAM))

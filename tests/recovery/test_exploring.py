@@ -17,7 +17,8 @@ from scenarios.schema.variants import Persistence, parse_persistence
 from simulator.assembly import simulated
 from simulator.core.behavior import Readmission
 from simulator.engine.cluster import Keeping
-from simulator.engine.cut_points import ERRORS
+from simulator.engine.cut_points import ERRORS, cut_points
+from simulator.engine.faults import Op
 from tests.recovery.broken import (
     AnnouncesBeforeTheCommit,
     AnnouncesBeforeTheWrite,
@@ -26,6 +27,8 @@ from tests.recovery.broken import (
 
 SHARES = "restart-init-shares-device"
 """A restart with two pods that run, and a plugin that comes back later."""
+OUTAGE = "api-outage-over-a-restart"
+"""A kubelet that restarts while the API server is away."""
 
 
 @cache
@@ -75,6 +78,37 @@ def test_a_database_adds_nothing(name: str) -> None:
 
     assert exploration.findings == []
     assert exploration.run > 50
+
+
+@pytest.mark.parametrize("persistence", ["bind-resource", "binding-object"])
+def test_what_is_in_the_api_before_the_start_adds_nothing(persistence: str) -> None:
+    """Every request is cut, also so that the server carries it out and nobody is told (W6)."""
+    exploration = explored(persistence, OUTAGE)
+
+    assert exploration.findings == []
+    assert exploration.run > 50
+
+
+def test_replies_of_the_api_server_get_lost() -> None:
+    seen = Explorer(scenario(OUTAGE).loaded, simulated).seen(combination("bind-resource"))
+    points, _ = cut_points(seen.effects, 0)
+
+    assert [point.cause for point in points if point.effect.op is Op.BIND_DEVICES] == [
+        "kubelet crash",
+        "kubelet crash",
+        "power cut",
+        "power cut",
+        "bindDevices error",
+        "bindDevices reply lost",
+    ] * 2
+    assert {point.place.split()[0] for point in points if "lost" in point.cause} == {"after"}
+
+
+def test_what_follows_later_is_found_to_be_late() -> None:
+    """W4: the object is not there yet when the container starts, whatever happens then."""
+    broken = found(explored("binding-object:synchronous=false", OUTAGE))
+
+    assert broken == {("I3", "deviceBinding error")}
 
 
 @pytest.mark.parametrize("persistence", ["checkpoint", "database"])

@@ -12,6 +12,7 @@ from simulator.core.instants import MINUTE, SECOND, Duration
 from simulator.core.persistence.bind_resource import BindResourcePersistence
 from simulator.core.persistence.binding_object import BindingObjectPersistence
 from simulator.core.persistence.checkpoint_api import CheckpointApiPersistence
+from simulator.core.persistence.choosing import FLUSH_PERIOD, STRATEGIES, strategy_of
 from simulator.core.persistence.protocol import Persistence
 from tests.core.driving import GPU, NIC, Rig, allocate_ids, container, pod
 
@@ -52,3 +53,17 @@ def test_no_step_of_a_node_writes_anything(strategy: Strategy) -> None:
     assert {type(call) for call in rig.calls} == {AllocateCall}
     assert (rig.writes, rig.commits) == ([], [])
     assert rig.manager.violations() == []
+
+
+def test_strategies_are_made_by_name_with_their_options() -> None:
+    flush = strategy_of("checkpoint+api", {}, Behavior()).flush_period
+
+    assert flush == SECOND
+    assert strategy_of("checkpoint+api", {FLUSH_PERIOD: Duration(0)}, Behavior()).flush_period == 0
+    for name, kept in STRATEGIES.items():
+        if name != "dual-write":
+            made = strategy_of(name, {}, Behavior())
+            assert made.name == name
+            assert made.recalls_ids_only == kept.in_api
+    with pytest.raises(KeyError):
+        strategy_of("dual-write", {}, Behavior())
