@@ -1,7 +1,8 @@
 """Plugins in a process of their own, as real ones are: `python -m benchmarks.plugin_process`.
 
-One plugin for each node under a root folder. It answers Allocate at once; if it is told so, it
-reports its devices anew in a fixed rhythm, with the time of the report as a device's id.
+One plugin for each node under a root folder. It answers Allocate at once, or as late as it is told;
+if it is told so, it reports its devices anew in a fixed rhythm, with the time of the report as a
+device's id.
 """
 
 from __future__ import annotations
@@ -37,12 +38,14 @@ class Order:
         resource: What is registered at each.
         devices: How many there are.
         period_s: The time between two reports; 0 for one report only.
+        allocate_s: How long Allocate takes.
     """
 
     folders: tuple[str, ...]
     resource: str
     devices: int
     period_s: float = 0.0
+    allocate_s: float = 0.0
 
     def command(self) -> list[str]:
         """Return the command line of the process."""
@@ -55,6 +58,7 @@ class MeasuredPlugin(DevicePlugin):
     def __init__(self, order: Order) -> None:
         super().__init__(order.resource)
         self._period_s = order.period_s
+        self._allocate_s = order.allocate_s
         self._devices = [workload.device_of(number) for number in range(order.devices)]
 
     @override
@@ -67,6 +71,8 @@ class MeasuredPlugin(DevicePlugin):
     @override
     async def allocate(self, devices: tuple[DeviceId, ...]) -> AllocateResponse:
         """Answer as the workload's plugin does."""
+        if self._allocate_s:
+            await asyncio.sleep(self._allocate_s)
         return decode(workload.allocate_response(devices))
 
     @override

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import signal
 from pathlib import Path
 
 import pytest
 
-from benchmarks.churn import ChurnLoad, ChurnResult, churn
-from benchmarks.nodes import MeasuredNode
 from benchmarks.profiles.presets import find_profile, preset_names
-from benchmarks.writers import Writers
 from simulator.cli.commands.bench.profiles import rounded
+from simulator.cli.output_files import write_whole
 from simulator.core.instants import SECOND, Duration
 from tests.cli.running import rebind
 
@@ -89,42 +87,55 @@ def test_a_setting_that_is_no_parameter_is_refused() -> None:
 def test_a_run_prints_a_row_for_each_combination_with_its_durability() -> None:
     finished = rebind(*SHORT, "-o", "json")
     items = json.loads(finished.stdout)["items"]
+    kept = [item["setting"] for item in items]
 
     assert finished.code == 0
-    assert [(item["persistence"], item["commitBatch"], item["addedFsync"]) for item in items] == [
+    assert {one["durability"] for one in kept} == {"full"}
+    assert {
+        (one["persistence"], one["batch"], one["addedFsync"])
+        for one in kept
+        if one["persistence"] in {"checkpoint", "database"}
+    } == {
         (persistence, batch, added)
-        for added in ("0ms", "1ms")
-        for persistence, batch in (
-            ("checkpoint", None),
-            ("database", 1),
-            ("database", 8),
-            ("database", 64),
-        )
-    ]
-    assert {item["durability"] for item in items} == {"full"}
+        for added in ("0s", "1ms")
+        for persistence, batch in (("checkpoint", "-"), ("database", "1"), ("database", "64"))
+    }
 
 
-def test_an_interrupted_run_prints_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    loads: list[ChurnLoad] = []
+def test_a_result_is_kept_in_a_file_that_can_be_reported(tmp_path: Path) -> None:
+    out = tmp_path / "run.json"
+    ran = rebind(*SHORT, "--set", "RATE=100", "--seed", "7", "--out", str(out))
+    reported = rebind("bench", "report", str(out), "-o", "json")
+    [run] = json.loads(reported.stdout)["items"]
 
-    def interrupted(
-        load: ChurnLoad, nodes: Sequence[MeasuredNode], writers: Writers
-    ) -> ChurnResult:
-        loads.append(load)
-        if len(loads) == 3:
-            raise KeyboardInterrupt
-        return churn(load, nodes, writers)
+    assert (ran.code, reported.code) == (0, 0)
+    assert "plain fsync here: p50 " in ran.stdout
+    assert json.loads(out.read_text())["result"]["seed"] == 7
+    assert run["complete"] is True
 
-    monkeypatch.setattr("benchmarks.presets.churn", interrupted)
-    finished = rebind(*SHORT, "--no-headers")
+
+def test_an_interrupted_run_prints_and_keeps_what_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run.json"
+    written: list[Path] = []
+
+    def write(path: Path, content: bytes) -> None:
+        write_whole(path, content)
+        written.append(path)
+        if len(written) == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("simulator.cli.commands.bench.running.write_whole", write)
+    finished = rebind(*SHORT, "--out", str(out), "--no-headers")
 
     assert finished.code == 130
-    assert len(finished.stdout.splitlines()) == 2
     assert finished.stderr.endswith("interrupted\n")
+    assert len(finished.stdout.splitlines()) == len(json.loads(out.read_text())["result"]["rows"])
 
 
 def test_an_unknown_preset_is_refused_with_the_known_ones() -> None:
     finished = rebind("bench", "run", "slow")
 
     assert finished.code == 2
-    assert "'quick'" in finished.stderr
+    assert "`rebind bench list` shows all" in finished.stderr

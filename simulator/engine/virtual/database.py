@@ -65,6 +65,7 @@ class Database:
         full: Whether commits fail because the disk is full.
         added_fsync: Extra time of the fsync of a commit.
         commits: Number of commits, for reports.
+        fsyncs: How many of them waited for an fsync.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Database:
         self.full = False
         self.added_fsync = Duration(0)
         self.commits = 0
+        self.fsyncs = 0
         self._timeline = timeline
         self._reopen = reopen
         self._store = store
@@ -163,6 +165,7 @@ class Database:
         latency = COMMIT_LATENCY
         if self._durability is Durability.FULL:
             latency = Duration(latency + FSYNC_LATENCY + self.added_fsync)
+            self.fsyncs += 1
         self._timeline.call_after(latency, lambda: self._finish(batch))
 
     def _finish(self, batch: list[_Pending]) -> None:

@@ -75,12 +75,16 @@ class Disk:
     Attributes:
         full: Whether writes fail with `NO_SPACE`.
         added_fsync: Extra time that every fsync takes now.
+        fsyncs: How many there were so far, of files and of the directory.
+        written: Bytes so far, by programs.
     """
 
     now: Callable[[], Instant]
     latency: DiskLatency = field(default_factory=DiskLatency)
     full: bool = False
     added_fsync: Duration = Duration(0)
+    fsyncs: int = 0
+    written: int = 0
     _names: dict[str, _File] = field(default_factory=dict)
     _durable_names: dict[str, _File] = field(default_factory=dict)
     _changes: list[_Change] = field(default_factory=list)
@@ -110,6 +114,7 @@ class Disk:
             self._change(_Change(self.now(), name, file))
         if self.full:
             return NO_SPACE
+        self.written += len(content)
         file.volatile = content
         file.dirty = True
         file.written = self.now()
@@ -122,7 +127,8 @@ class Disk:
             return "no such file or directory"
         file.durable = file.volatile
         file.dirty = False
-        self.fsync_directory()
+        self.fsyncs += 1
+        self._settle_names()
         return ""
 
     def rename(self, old: str, new: str) -> str:
@@ -140,6 +146,10 @@ class Disk:
 
     def fsync_directory(self) -> None:
         """Make every directory change so far durable."""
+        self.fsyncs += 1
+        self._settle_names()
+
+    def _settle_names(self) -> None:
         for change in self._changes:
             change.apply(self._durable_names)
         self._changes.clear()
@@ -147,14 +157,14 @@ class Disk:
     def put(self, name: str, content: bytes) -> None:
         """Place a durable file from outside, as an operator would."""
         self._change(_Change(self.now(), name, _File(content, content, dirty=False)))
-        self.fsync_directory()
+        self._settle_names()
 
     def settle(self) -> None:
         """Write everything back, as an orderly shutdown does."""
         for file in self._names.values():
             file.durable = file.volatile
             file.dirty = False
-        self.fsync_directory()
+        self._settle_names()
 
     def wipe(self) -> None:
         """Be blank again."""

@@ -51,6 +51,12 @@ class SimulatedParts:
         self._storages: dict[NodeName, NodeStorage] = {}
         self._plugins: dict[NodeName, dict[str, Plugin]] = {}
 
+    @property
+    def fsyncs(self) -> int:
+        """How many fsyncs there were so far, of all files and databases."""
+        disks = sum(storage.disk.fsyncs for storage in self._storages.values())
+        return disks + sum(database.fsyncs for database in self._databases.values())
+
     def transport(self, api: ApiServer) -> ModelledApi:
         """Return how kubelets reach the world's own objects."""
         return ModelledApi(self._run, self.timeline, api)

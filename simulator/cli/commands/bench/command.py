@@ -7,14 +7,13 @@ from typing import Final
 
 import click
 
-from benchmarks.presets import PRESETS
 from benchmarks.profiles.presets import find_profile
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.commands.bench.comparison import read_share, show_comparison, tell_worse
-from simulator.cli.commands.bench.presets import run_and_show
 from simulator.cli.commands.bench.profiles import show_profiles
 from simulator.cli.commands.bench.reports import REPORT_FORMATS, TABLES, write_report
 from simulator.cli.commands.bench.result_files import load_result
+from simulator.cli.commands.bench.running import Wanted, run_and_show
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED, INVALID
 from simulator.cli.html import require_html
@@ -62,30 +61,92 @@ def show(name: str) -> None:
     click.echo(find_profile(name).read_text(encoding="utf-8"), nl=False)
 
 
-@bench.command("run", epilog=example("rebind bench run quick --nodes 20 --seconds 0.1"))
-@click.argument("preset", type=click.Choice(tuple(PRESETS)), metavar="PRESET")
+@bench.command(
+    "run",
+    epilog=example(
+        "rebind bench run quick --nodes 20 --seconds 0.1 --out run.json",
+    ),
+)
+@click.argument("name", metavar="PRESET|FILE")
+@settings_option
+@click.option("--matrix", is_flag=True, help="Run all that can be combined.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=0, min_open=True, max=3_600),
-    help="Length of each run in place of the preset's own.",
+    type=click.FloatRange(min=0, min_open=True, max=86_400),
+    help="Length of each load, and of each step of a ramp, in place of the profile's own.",
 )
 @click.option(
     "--nodes",
     type=click.IntRange(min=1, max=10_000),
-    help="Number of nodes in place of the preset's own.",
+    help="Number of nodes in place of the profile's own.",
 )
-@output_options()
-def run_preset(
-    output: OutputOptions, *, preset: str, seconds: float | None, nodes: int | None
+@click.option(
+    "--repetitions",
+    type=click.IntRange(min=1, max=1_000),
+    help="How often each combination is run, in place of the profile's own.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=2**63 - 1),
+    help="From which the schedule is made, in place of the profile's own.",
+)
+@click.option(
+    "--out",
+    type=_FILE,
+    metavar="FILE",
+    help="Keep the result in this file, for `bench report` and `bench compare`; it is written anew "
+    "after every row.",
+)
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
+    help="Where files and databases are made that are written and fsynced; the usual place of "
+    "temporary files by default.",
+)
+@click.option(
+    "--db-url",
+    "database",
+    metavar="URL",
+    help="A PostgreSQL database for the combinations with one; what is measured is kept in schemas "
+    "of its own, which are dropped.",
+)
+@output_options("table", "wide", "json", "yaml", "csv")
+def run_profile(  # noqa: PLR0913 - one for each option
+    output: OutputOptions,
+    *,
+    name: str,
+    settings: tuple[str, ...],
+    matrix: bool,
+    seconds: float | None,
+    nodes: int | None,
+    repetitions: int | None,
+    seed: int | None,
+    out: Path | None,
+    folder: Path | None,
+    database: str | None,
 ) -> None:
-    """Let pods come and go in an open loop and print a row for each combination.
+    """Run a churn profile and print a row for each of its combinations and phases.
 
-    Latencies count from the scheduled instant of each pod to its durable admission. A node admits
-    one pod after the other, so commitBatch gathers at most as many commits as there are nodes with
-    an admission in flight. When pods were not served at the end, percentiles are lower bounds and
-    begin with `>=`. Ctrl-C prints what was measured so far.
+    Pods come in an open loop, and latencies count from the instant at which each was to come.
+    A node admits one pod after the other, so commitBatch gathers at most as many commits as there
+    are nodes with an admission in flight. When pods were not served at the end, percentiles are
+    lower bounds and begin with `>=`. What a plain fsync costs here is measured first. Repetitions
+    are interleaved; Ctrl-C prints, and keeps, what was measured so far.
     """
-    run_and_show(preset, output, seconds=seconds, nodes=nodes)
+    wanted = Wanted(
+        name=name,
+        settings=settings,
+        matrix=matrix,
+        seconds=seconds,
+        nodes=nodes,
+        repetitions=repetitions,
+        seed=seed,
+        out=out,
+        folder=folder,
+        database=database,
+    )
+    run_and_show(wanted, output)
 
 
 @bench.command(

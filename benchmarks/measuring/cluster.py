@@ -1,0 +1,207 @@
+"""From a profile and one of its combinations to the cluster that is run.
+
+Nodes are called `n0`, `n1` and so on, since sockets have short paths. Existing pods hold devices of
+their own, beside those that a plugin has for the pods that come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from benchmarks import workload
+from benchmarks.profiles.combinations import Combination
+from benchmarks.profiles.profile import Nodes, Plugin, PodTemplate, Profile
+from benchmarks.results.rows import TimeSource
+from simulator.core.behavior import Behavior
+from simulator.core.calls import AllocateCall
+from simulator.core.checkpoint.bindings import checkpoint_of
+from simulator.core.checkpoint.render import render
+from simulator.core.devices import NO_NUMA_NODE, Device, DeviceId, DevicesPerNuma, NumaNode
+from simulator.core.instants import Duration
+from simulator.core.pods import ContainerKind, Pod, PodUid
+from simulator.core.resources import ResourceName
+from simulator.core.switches import behavior_for
+from simulator.core.transitions import DeviceBinding, NodeName
+from simulator.engine.latencies import NO_DELAYS, USUAL_DELAYS
+from simulator.engine.plugin_answers import allocate_answer
+from simulator.engine.pod_factory import uuid_text
+from simulator.engine.spec import (
+    ApiSpec,
+    ClientLimit,
+    NodeSpec,
+    PluginLatency,
+    PluginSpec,
+    PodSpec,
+    SimulationSpec,
+)
+from simulator.engine.streams import RandomStreams
+from simulator.ports import Durability
+
+NO_LIMIT: Final = ClientLimit(qps=0, burst=0)
+"""Of a kubelet's API client where no API server is measured."""
+
+
+def node_name(number: int) -> NodeName:
+    """Return the name of a node."""
+    return NodeName(f"n{number}")
+
+
+def plugin_name(plugin: Plugin, node: NodeName) -> str:
+    """Return the name of a node's plugin, which is unique in the cluster."""
+    return f"{plugin.name}-{node}"
+
+
+def pod_spec(template: PodTemplate) -> PodSpec:
+    """Return what pods of a template are made from."""
+    pod = Pod(
+        PodUid(""),
+        template.name,
+        init_containers=template.init_containers,
+        containers=template.containers,
+    )
+    return PodSpec(template.name, pod, termination_grace=template.termination_grace)
+
+
+def cluster(profile: Profile, combination: Combination, *, seed: int) -> SimulationSpec:
+    """Return what a combination of a profile starts from."""
+    nodes = replace(profile.nodes, count=combination.nodes, existing=combination.existing)
+    behavior = behavior_for(combination.kubelet_version)
+    inventory = _Inventory(profile, nodes)
+    is_virtual = combination.clock is TimeSource.VIRTUAL
+    return SimulationSpec(
+        nodes=tuple(_nodes(inventory, nodes, behavior, seed)),
+        plugins=tuple(_plugins(profile, inventory, nodes)),
+        kubelet_version=combination.kubelet_version,
+        persistence=combination.persistence.name,
+        persistence_options=combination.persistence.options,
+        durability=combination.durability or Durability.FULL,
+        seed=seed,
+        added_fsync=combination.added_fsync,
+        delays=USUAL_DELAYS if is_virtual else NO_DELAYS,
+        api=_api(profile, combination, is_virtual=is_virtual),
+    )
+
+
+def _api(profile: Profile, combination: Combination, *, is_virtual: bool) -> ApiSpec:
+    limits = combination.kube_api
+    client = None if limits is None else ClientLimit(round(limits.qps), limits.burst)
+    bulk_bind = combination.bulk_bind or 1
+    if is_virtual:
+        latency = profile.api_latency
+        return ApiSpec(latency.p50, latency.p99, client, bulk_bind)
+    return ApiSpec(Duration(0), Duration(0), client or NO_LIMIT, bulk_bind)
+
+
+@dataclass(frozen=True, slots=True)
+class _Existing:
+    """A pod that is there at the start, with its devices; alike on all nodes but for its uid."""
+
+    pod: Pod
+    bindings: tuple[DeviceBinding, ...]
+
+
+class _Inventory:
+    """The devices of each plugin, and who holds them at the start; the same on every node."""
+
+    def __init__(self, profile: Profile, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self.plugins = profile.plugins
+        self._plugins = {plugin.resource: plugin for plugin in profile.plugins}
+        self._given = dict.fromkeys(self._plugins, 0)
+        self.existing: list[_Existing] = []
+        if nodes.existing:
+            template = profile.templates[nodes.existing_template]
+            self.existing = [self._pod(template, number) for number in range(nodes.existing)]
+
+    def devices(self, plugin: Plugin) -> tuple[Device, ...]:
+        """Return the devices that a plugin lists."""
+        count = plugin.devices + self._given[plugin.resource]
+        return tuple(self._device(plugin, number) for number in range(count))
+
+    def _device(self, plugin: Plugin, number: int) -> Device:
+        identifier = workload.device_of(number).id
+        if not plugin.spread or not self._nodes.numa_nodes:
+            return Device(identifier)
+        return Device(identifier, topology=(NumaNode(number % self._nodes.numa_nodes),))
+
+    def _pod(self, template: PodTemplate, number: int) -> _Existing:
+        pod = replace(pod_spec(template).pod, name=f"existing-{number}")
+        bindings = tuple(
+            binding
+            for container in pod.all_containers()
+            if container.kind is not ContainerKind.INIT
+            for resource, count in container.limits
+            if resource in self._plugins and count
+            for binding in [self._bind(pod, container.name, resource, count)]
+        )
+        return _Existing(pod, bindings)
+
+    def _bind(self, pod: Pod, container: str, resource: ResourceName, count: int) -> DeviceBinding:
+        plugin = self._plugins[resource]
+        first = self._given[resource]
+        self._given[resource] += count
+        devices = [self._device(plugin, number) for number in range(first, first + count)]
+        name = next(each.name for each in pod.all_containers() if each.name == container)
+        call = AllocateCall(resource, tuple(each.id for each in devices), pod.uid, name)
+        return DeviceBinding(
+            pod.uid, name, resource, _by_numa(devices), allocate_answer(call, with_envs=True)
+        )
+
+
+def _by_numa(devices: list[Device]) -> DevicesPerNuma:
+    groups: dict[NumaNode, tuple[DeviceId, ...]] = {}
+    for device in devices:
+        node = device.topology[0] if device.topology else NO_NUMA_NODE
+        groups[node] = (*groups.get(node, ()), device.id)
+    return groups
+
+
+def _nodes(
+    inventory: _Inventory, nodes: Nodes, behavior: Behavior, seed: int
+) -> Iterator[NodeSpec]:
+    streams = RandomStreams(seed)
+    for number in range(nodes.count):
+        name = node_name(number)
+        made = NodeSpec(name, numa_nodes=nodes.numa_nodes)
+        if not inventory.existing:
+            yield made
+            continue
+        pods: list[Pod] = []
+        bindings: list[DeviceBinding] = []
+        for each in inventory.existing:
+            uid = PodUid(uuid_text(streams.number(f"existing/{name}/{each.pod.name}")))
+            pods.append(replace(each.pod, uid=uid, name=f"{name}-{each.pod.name}"))
+            bindings += (replace(binding, pod=uid) for binding in each.bindings)
+        registered = [
+            (plugin.resource, [device.id for device in inventory.devices(plugin)])
+            for plugin in inventory.plugins
+        ]
+        file = render(checkpoint_of(bindings, registered, behavior.checkpoint_written))
+        yield replace(made, checkpoint=file, pods=tuple(pods))
+
+
+def _plugins(profile: Profile, inventory: _Inventory, nodes: Nodes) -> Iterator[PluginSpec]:
+    for plugin in profile.plugins:
+        devices = inventory.devices(plugin)
+        for number in range(nodes.count):
+            node = node_name(number)
+            yield PluginSpec(
+                name=plugin_name(plugin, node),
+                node=node,
+                resource=plugin.resource,
+                devices=devices,
+                pre_start_required=plugin.told_before,
+                preferred_allocation=plugin.asked_before,
+                reregister_after=plugin.reregister_after,
+                starts_after_boot=plugin.reregister_after,
+                latency=PluginLatency(
+                    plugin.allocate.p50, plugin.preferred_allocation.p50, plugin.pre_start.p50
+                ),
+            )
+
+
+def devices_of(profile: Profile) -> Mapping[ResourceName, int]:
+    """Return how many devices each node has for the pods that come, by resource."""
+    return {plugin.resource: plugin.devices for plugin in profile.plugins}

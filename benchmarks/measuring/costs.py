@@ -1,0 +1,61 @@
+"""The instruments of one target, read together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from benchmarks.measuring.instruments import ProcessMeter, Usage
+from benchmarks.measuring.windows import Costs
+
+
+@dataclass(slots=True)
+class Instruments:
+    """What counts on a target.
+
+    Attributes:
+        fsyncs: Returns how many there were so far; None where they are not counted.
+        client: Of the process that offers load; None in virtual time, where nothing is used up.
+        server: Of the process that serves; None where that is the same one.
+        written: Returns bytes written so far, in place of what the processes have written.
+        calls: API calls by verb and kind.
+    """
+
+    fsyncs: Callable[[], int | None] = lambda: None
+    client: ProcessMeter | None = None
+    server: ProcessMeter | None = None
+    written: Callable[[], int | None] | None = None
+    calls: Counter[str] = field(default_factory=Counter)
+
+    def read(self, bound: int) -> Costs:
+        """Return what was spent so far."""
+        nothing = Usage(None, None, None)
+        client = nothing if self.client is None else self.client.read()
+        server = nothing if self.server is None else self.server.read()
+        return Costs(
+            fsyncs=self.fsyncs(),
+            written=self._written(client, server),
+            cpu_client_s=client.cpu_s,
+            cpu_server_s=server.cpu_s,
+            calls=self.calls.copy(),
+            bound=bound,
+        )
+
+    def forget_peak(self) -> None:
+        """Let the peak of memory begin anew."""
+        for meter in (self.client, self.server):
+            if meter is not None:
+                meter.forget_peak()
+
+    def memory_peak(self) -> int | None:
+        """Return the most memory that was used since, by the process that serves."""
+        meter = self.server or self.client
+        return None if meter is None else meter.read().memory_peak
+
+    def _written(self, client: Usage, server: Usage) -> int | None:
+        if self.written is not None:
+            return self.written()
+        if self.server is None:
+            return client.written
+        return server.written

@@ -1,0 +1,333 @@
+"""The clusters that are measured: nodes with everything around them that a combination asks for.
+
+Each is made afresh in a folder or database of its own, and gone afterwards.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from benchmarks.counted_fsync import CountedFsync
+from benchmarks.measuring.carried import Shown, WatchedApi
+from benchmarks.measuring.clocks import Driver, RealTime, VirtualTime
+from benchmarks.measuring.cluster import cluster, devices_of, plugin_name
+from benchmarks.measuring.costs import Instruments
+from benchmarks.measuring.following import Follower, Risk
+from benchmarks.measuring.instruments import ProcessMeter
+from benchmarks.measuring.lives import Lives
+from benchmarks.measuring.phases import Target
+from benchmarks.measuring.plugins_here import PartsHere, PluginLatencies
+from benchmarks.measuring.room import Room
+from benchmarks.plugin_process import Order
+from benchmarks.profiles import combinations
+from benchmarks.profiles.combinations import Combination, Keeper
+from benchmarks.profiles.profile import Profile
+from benchmarks.results.rows import TimeSource
+from benchmarks.sync_counter import SyncCount, counted_syncs
+from simulator.core.instants import MINUTE, SECOND, Duration
+from simulator.core.resources import ResourceName
+from simulator.engine.api import ApiServer
+from simulator.engine.node import Node
+from simulator.engine.ports import Adapters, ApiTransport
+from simulator.engine.spec import PluginSpec
+from simulator.engine.spec_check import PERSISTENCE_OPTIONS
+from simulator.engine.streams import RandomStreams
+from simulator.engine.timeline import Timeline
+from simulator.engine.virtual.simulated_parts import SimulatedParts
+from simulator.engine.virtual.simulation import Simulation
+from simulator.engine.world import Watching
+from simulator.errors import ServerError
+from simulator.live.parts import LiveParts
+from simulator.live.settings import LiveSettings
+from simulator.live.world import LiveWorld
+from simulator.ports import Durability
+from store.committer import COMMIT_BATCH
+from store.memory.store import MemoryStore
+from store.retention import CHANGES_MAX
+from store.sql_store import SqlStore
+
+READY_WITHIN: Final = Duration(5 * MINUTE)
+"""How long nodes may take to begin, with very many existing pods on a busy machine."""
+WATCHING: Final = Watching(invariants=False, records_max=1_000, deleted_pods_max=1_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be made.
+
+    Attributes:
+        seed: Of the run.
+        folder: Where files are made; None for the usual place of temporary files.
+        postgresql: URL of a server's database; None where there is none.
+    """
+
+    profile: Profile
+    combination: Combination
+    seed: int
+    folder: Path | None = None
+    postgresql: str | None = None
+
+
+def is_runnable(combination: Combination) -> bool:
+    """Tell whether a combination can be run here."""
+    is_known = combination.persistence.name in PERSISTENCE_OPTIONS
+    return is_known and (
+        combination.clock is TimeSource.VIRTUAL or Keeper.API not in combination.keepers
+    )
+
+
+@asynccontextmanager
+async def target(request: Request) -> AsyncIterator[Target]:
+    """Make a cluster, ready for its load.
+
+    Raises:
+        ServerError: Its nodes do not begin.
+        StoreError: Its database cannot be opened.
+        AttributeError: The SQLite of this Python hides what counting fsyncs needs.
+    """
+    make = _virtual if request.combination.clock is TimeSource.VIRTUAL else _real
+    async with make(request) as made:
+        yield made
+
+
+class _Making:
+    """What both kinds of target share."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.spec = cluster(request.profile, request.combination, seed=request.seed)
+        self.calls: Counter[str] = Counter()
+        self._shown: list[Follower] = []
+        plugins = {plugin.name: plugin for plugin in request.profile.plugins}
+        latencies = PluginLatencies(plugins, request.seed)
+        kinds = {
+            plugin_name(plugin, node.name): plugin.name
+            for plugin in request.profile.plugins
+            for node in self.spec.nodes
+        }
+        self._latency = lambda spec: latencies.of(kinds[spec.name], spec.name)
+
+    def around(self, inner: Adapters, timeline: Timeline) -> Adapters:
+        """Put plugins in this process, and a watched way to the API, around a driver's parts."""
+        return PartsHere(
+            inner,
+            timeline,
+            self._latency,
+            self.carried,
+            is_read=self.request.profile.reads.pod_resources_list > 0,
+        )
+
+    def carried(self, inner: ApiTransport) -> ApiTransport:
+        """Watch the way to the API server."""
+        return WatchedApi(inner, self.calls, self._show)
+
+    def target(self, driver: Driver, risk: Risk, instruments: Instruments) -> Target:
+        """Put the load's side together."""
+        profile = self.request.profile
+        world = driver.world
+        in_api = Keeper.API in self.request.combination.keepers
+        follower = Follower(driver.now_ns, risk, shown_by_api=in_api)
+        self._shown.append(follower)
+        chance = RandomStreams(self.request.seed).stream("placement")
+        room = Room(
+            list(world.nodes), devices_of(profile), lambda node: world.nodes[node].serves, chance
+        )
+        lives = Lives(driver, profile, room, follower)
+        world.watch_records(follower.take)
+        world.watch_records(lives.take)
+        instruments.calls = self.calls
+        return Target(driver, lives, follower, instruments)
+
+    def _show(self, shown: Shown) -> None:
+        for follower in self._shown:
+            follower.shown(shown)
+
+
+async def _begin(driver: Driver) -> None:
+    """Wait until the nodes and their plugins are ready.
+
+    Raises:
+        ServerError: They are not in time.
+    """
+    world = driver.world
+    nodes, plugins = world.nodes.values(), world.plugins.values()
+    if await driver.until(lambda: all(node.settled for node in nodes), READY_WITHIN):
+        for plugin in plugins:
+            driver.enter(plugin.start)
+        if await driver.until(lambda: all(plugin.listed for plugin in plugins), READY_WITHIN):
+            return
+    reason = f"the {len(nodes)} nodes of the benchmark were not ready in time; try fewer of them"
+    raise ServerError(reason)
+
+
+# Virtual time
+
+
+@asynccontextmanager
+async def _virtual(request: Request) -> AsyncIterator[Target]:
+    """Make a cluster in virtual time, with one database for all nodes that knows only memory."""
+    making = _Making(request)
+    store = MemoryStore()
+    parts: list[SimulatedParts] = []
+
+    def around(inner: SimulatedParts) -> Adapters:
+        parts.append(inner)
+        return making.around(inner, inner.timeline)
+
+    simulation = Simulation(
+        making.spec, store_factory=lambda _: store, watching=WATCHING, around=around
+    )
+    try:
+        driver = VirtualTime(simulation)
+        await _begin(driver)
+        is_full = request.combination.durability in {None, Durability.FULL}
+        risk = Risk(None, is_counted=is_full)
+        yield making.target(driver, risk, Instruments(fsyncs=lambda: parts[0].fsyncs))
+    finally:
+        simulation.close()
+
+
+# The real clock
+
+
+@asynccontextmanager
+async def _real(request: Request) -> AsyncIterator[Target]:
+    making = _Making(request)
+    combination = request.combination
+    async with AsyncExitStack() as stack:
+        folder = Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="rb", dir=request.folder))
+        )
+        files = CountedFsync()
+        syncs = _Syncs([files.count])
+        store = None
+        if Keeper.DATABASE in combination.keepers:
+            syncs.counts.append(stack.enter_context(counted_syncs()))
+            store = _opened(request, folder)
+            stack.callback(store.close)
+        settings = LiveSettings(
+            root=folder, commit_batch=combination.commit_batch or COMMIT_BATCH, sync=files
+        )
+        is_remote = combination.target is combinations.Target.PLUGIN_SOCKET
+        specs = making.spec.plugins
+        world = LiveWorld(
+            replace(making.spec, plugins=()) if is_remote else making.spec,
+            settings,
+            store,
+            WATCHING,
+            around=partial(_watched, making) if is_remote else partial(_here, making),
+        )
+        stack.push_async_callback(world.close)
+        driver = RealTime(world)
+        world.begin(warm=True)
+        if is_remote:
+            await _begin_remote(driver, specs, settings, stack)
+        else:
+            await _begin(driver)
+        syncs.add(combination.added_fsync)
+        loses = combination.durability not in {None, Durability.FULL}
+        risk = Risk(syncs.number if loses else None)
+        instruments = Instruments(fsyncs=syncs.number, client=ProcessMeter())
+        yield making.target(driver, risk, instruments)
+
+
+def _here(making: _Making, inner: LiveParts) -> Adapters:
+    return making.around(inner, inner.timeline)
+
+
+class _Syncs:
+    """Every fsync of this process that keeps bindings: of files, and of SQLite."""
+
+    def __init__(self, counts: list[SyncCount]) -> None:
+        self.counts = counts
+
+    def number(self) -> int:
+        """Return how many there were so far."""
+        return sum(count.syncs for count in self.counts)
+
+    def add(self, span: Duration) -> None:
+        """Let each take longer from now on."""
+        for count in self.counts:
+            count.added_seconds = span / SECOND
+
+
+def _opened(request: Request, folder: Path) -> SqlStore:
+    """Open the database of a combination."""
+    combination, retention = request.combination, request.profile.retention
+    return SqlStore(
+        f"sqlite:///{folder / 'rebind.db'}",
+        durability=combination.durability or Durability.FULL,
+        history_max=CHANGES_MAX if retention is None else retention,
+    )
+
+
+# Plugins in processes of their own
+
+
+class _WatchedParts:
+    """A live driver's own parts, with a watched way to the API (`Adapters`)."""
+
+    def __init__(self, making: _Making, inner: LiveParts) -> None:
+        self._making = making
+        self._inner = inner
+        self.storage = inner.storage
+        self.sockets = inner.sockets
+        self.plugin = inner.plugin
+
+    def transport(self, api: ApiServer) -> ApiTransport:
+        """Return how kubelets reach the API server, watched."""
+        return self._making.carried(self._inner.transport(api))
+
+
+def _watched(making: _Making, inner: LiveParts) -> Adapters:
+    return _WatchedParts(making, inner)
+
+
+@contextmanager
+def _process(order: Order) -> Iterator[None]:
+    """Run a process with the plugins of all nodes for one resource."""
+    with subprocess.Popen(order.command()) as process:  # noqa: S603 - our own module
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+async def _begin_remote(
+    driver: Driver, specs: Sequence[PluginSpec], settings: LiveSettings, stack: AsyncExitStack
+) -> None:
+    """Wait until the nodes are ready, and their plugins, which are processes, have registered.
+
+    Raises:
+        ServerError: They are not in time.
+    """
+    await _begin(driver)
+    by_resource: dict[ResourceName, list[PluginSpec]] = {}
+    for spec in specs:
+        by_resource.setdefault(spec.resource, []).append(spec)
+    for resource, alike in by_resource.items():
+        folders = tuple(str(settings.folder(each.node).device_plugins) for each in alike)
+        latency = alike[0].latency.allocate
+        order = Order(folders, resource, len(alike[0].devices), allocate_s=latency / SECOND)
+        stack.enter_context(_process(order))
+    nodes = driver.world.nodes
+
+    def are_listed() -> bool:
+        return all(_allocatable(nodes[spec.node], spec.resource) for spec in specs)
+
+    if not await driver.until(are_listed, READY_WITHIN):
+        reason = f"the plugins of {len(nodes)} nodes have not registered in time"
+        raise ServerError(reason)
+
+
+def _allocatable(node: Node, resource: ResourceName) -> int:
+    kubelet = node.kubelet
+    return 0 if kubelet is None else kubelet.manager.capacity().allocatable.get(resource, 0)

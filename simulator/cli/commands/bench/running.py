@@ -1,0 +1,138 @@
+"""A run of a profile: progress on stderr, the result in a file and on stdout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+
+from benchmarks.measuring.runs import Run, Runner
+from benchmarks.measuring.shortening import with_length, with_nodes
+from benchmarks.measuring.targets import is_runnable
+from benchmarks.profiles.combinations import Combination
+from benchmarks.profiles.loading import LoadedProfile, load_profiles
+from benchmarks.profiles.presets import find_profile
+from benchmarks.results.documents import result_text
+from benchmarks.results.rows import Result
+from scenarios.files.parameters import check_settings, read_settings
+from simulator.cli.commands.bench.progress import progress_shown
+from simulator.cli.commands.bench.showing import show_result
+from simulator.cli.failures import EnvironmentProblem
+from simulator.cli.output import OutputOptions
+from simulator.cli.output_files import write_whole
+from simulator.core.instants import SECOND, Duration
+from simulator.errors import ProfileError
+
+_ONE: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What the user wants to be run.
+
+    Attributes:
+        name: `PRESET|FILE`.
+        settings: Parameters of the file.
+        matrix: Whether everything is run that can be combined.
+        seconds, nodes, repetitions, seed: In place of the profile's own.
+        out: The file that holds the result; None for none.
+        folder: Where nodes and databases are made; None for the usual place.
+        database: URL of a PostgreSQL database.
+    """
+
+    name: str
+    settings: tuple[str, ...]
+    matrix: bool
+    seconds: float | None
+    nodes: int | None
+    repetitions: int | None
+    seed: int | None
+    out: Path | None
+    folder: Path | None
+    database: str | None
+
+
+def run_and_show(wanted: Wanted, output: OutputOptions) -> None:
+    """Run a profile and write its result to stdout, after Ctrl-C what was measured.
+
+    Raises:
+        ProfileError: There is no such profile, or it is not valid.
+        EnvironmentProblem: fsyncs cannot be counted here.
+    """
+    with progress_shown() as line:
+        runner = Runner(_run(wanted), kept=_keeper(wanted.out), progress=line.show)
+        try:
+            runner.measure()
+        except AttributeError as error:
+            raise _uncounted(error) from error
+        except KeyboardInterrupt:
+            line.clear()
+            if runner.result.rows:
+                show_result(runner.result, output)
+            raise
+    show_result(runner.result, output)
+
+
+def _run(wanted: Wanted) -> Run:
+    loaded = _loaded(wanted)
+    profile = loaded.profile
+    if wanted.seconds is not None:
+        profile = with_length(profile, Duration(round(wanted.seconds * SECOND)))
+    combinations = profile.combinations(
+        whole_matrix=wanted.matrix, postgresql=wanted.database is not None
+    )
+    if wanted.nodes is not None:
+        combinations = with_nodes(combinations, wanted.nodes)
+    return Run(
+        profile=profile,
+        document=dict(loaded.document),
+        combinations=_possible(combinations),
+        seed=profile.seed if wanted.seed is None else wanted.seed,
+        repetitions=wanted.repetitions or profile.repetitions,
+        folder=wanted.folder,
+        postgresql=wanted.database,
+    )
+
+
+def _loaded(wanted: Wanted) -> LoadedProfile:
+    values = read_settings(wanted.settings)
+    path = find_profile(wanted.name)
+    loaded = load_profiles(path, values)
+    check_settings(values, [one.parameters for one in loaded], "profile")
+    if len(loaded) > _ONE:
+        names = ", ".join(one.profile.name for one in loaded)
+        reason = f"it holds {len(loaded)} profiles ({names}), and one is run at a time"
+        raise ProfileError(reason, path=str(path))
+    return loaded[0]
+
+
+def _possible(combinations: tuple[Combination, ...]) -> tuple[Combination, ...]:
+    """Leave out what cannot be measured here, and say so."""
+    possible = tuple(one for one in combinations if is_runnable(one))
+    if len(possible) < len(combinations):
+        left = [one.setting for one in combinations if one not in possible]
+        names = dict.fromkeys(setting.persistence for setting in left)
+        click.echo(
+            f"warning: {len(left)} of {len(combinations)} combinations are left out, as there is "
+            f"no API server to run them against: {', '.join(names)}",
+            err=True,
+        )
+    if not possible:
+        reason = "none of the combinations can be measured here"
+        raise EnvironmentProblem(reason)
+    return possible
+
+
+def _keeper(out: Path | None) -> Callable[[Result], None]:
+    """Return what keeps the result so far, so that nothing is lost when the run is broken off."""
+    if out is None:
+        return lambda _: None
+    return lambda result: write_whole(out, result_text(result).encode())
+
+
+def _uncounted(error: AttributeError) -> EnvironmentProblem:
+    reason = f"the SQLite of this Python does not let its fsyncs be counted: {error}"
+    return EnvironmentProblem(reason)
