@@ -75,7 +75,7 @@ def cluster(profile: Profile, combination: Combination, *, seed: int) -> Simulat
         plugins=tuple(_plugins(profile, inventory, nodes)),
         kubelet_version=combination.kubelet_version,
         persistence=combination.persistence.name,
-        persistence_options=combination.persistence.options,
+        persistence_options=combination.persistence_options,
         durability=combination.durability or Durability.FULL,
         seed=seed,
         added_fsync=combination.added_fsync,
@@ -85,8 +85,7 @@ def cluster(profile: Profile, combination: Combination, *, seed: int) -> Simulat
 
 
 def _api(profile: Profile, combination: Combination, *, is_virtual: bool) -> ApiSpec:
-    limits = combination.kube_api
-    client = None if limits is None else ClientLimit(round(limits.qps), limits.burst)
+    client = combination.kube_api
     bulk_bind = combination.bulk_bind or 1
     if is_virtual:
         latency = profile.api_latency

@@ -38,7 +38,6 @@ from simulator.engine.api import ApiServer
 from simulator.engine.node import Node
 from simulator.engine.ports import Adapters, ApiTransport
 from simulator.engine.spec import PluginSpec
-from simulator.engine.spec_check import PERSISTENCE_OPTIONS
 from simulator.engine.streams import RandomStreams
 from simulator.engine.timeline import Timeline
 from simulator.engine.virtual.simulated_parts import SimulatedParts
@@ -78,10 +77,7 @@ class Request:
 
 def is_runnable(combination: Combination) -> bool:
     """Tell whether a combination can be run here."""
-    is_known = combination.persistence.name in PERSISTENCE_OPTIONS
-    return is_known and (
-        combination.clock is TimeSource.VIRTUAL or Keeper.API not in combination.keepers
-    )
+    return combination.clock is TimeSource.VIRTUAL or Keeper.API not in combination.keepers
 
 
 @asynccontextmanager
