@@ -82,4 +82,4 @@ class Disturber:
         if self._window is None or pod.deleting or pod.status.is_terminal:
             return
         self._window.offer(due_ns, due_ns)
-        self._follower.follow(pod.uid, due_ns, self._window, awaited)
+        self._follower.follow(pod.uid, self._follower.begin(due_ns, self._window, awaited))

@@ -89,17 +89,18 @@ class Follower:
         self._shown_by_api = shown_by_api
         self._followed: dict[PodUid, Followed] = {}
 
-    def follow(
-        self,
-        uid: PodUid,
-        due_ns: int,
-        window: Window | None,
-        awaited: frozenset[Measure] = ALL,
-    ) -> None:
-        """Follow a pod that begins now; a pod can be followed anew."""
-        followed = self._followed[uid] = Followed(due_ns, window, set(awaited))
+    def begin(
+        self, due_ns: int, window: Window | None, awaited: frozenset[Measure] = ALL
+    ) -> Followed:
+        """Begin to wait for a pod whose uid is not known yet."""
+        followed = Followed(due_ns, window, set(awaited))
         if window is not None:
             window.begin(followed)
+        return followed
+
+    def follow(self, uid: PodUid, followed: Followed) -> None:
+        """Follow the pod with this uid; a pod can be followed anew."""
+        self._followed[uid] = followed
 
     def take(self, stamped: Stamped) -> None:
         """Take a record of the world."""

@@ -17,7 +17,7 @@ from benchmarks.measuring.clocks import Driver
 from benchmarks.measuring.cluster import pod_spec
 from benchmarks.measuring.following import Follower
 from benchmarks.measuring.room import Room
-from benchmarks.measuring.windows import Window
+from benchmarks.measuring.windows import Followed, Window
 from benchmarks.profiles.profile import PodTemplate, Profile
 from benchmarks.profiles.schedule import Arrival
 from simulator.core.instants import Duration
@@ -43,17 +43,20 @@ class _Kind:
 
 @dataclass(eq=False, slots=True)
 class _Life:
-    """A pod that was created.
+    """A pod that is created.
 
     Attributes:
+        followed: What is known of how far it is.
+        pod: None until the API has it.
         holds: Whether its devices are taken from the node's room.
         ends: Whether its end is planned or has come.
     """
 
-    pod: ApiPod
     node: NodeName
     kind: _Kind
     lifetime: Duration | None
+    followed: Followed
+    pod: ApiPod | None = None
     holds: bool = True
     ends: bool = False
 
@@ -84,6 +87,7 @@ class Lives:
         self._follower = follower
         self._resources = [plugin.resource for plugin in profile.plugins]
         self._kinds = {name: self._kind(one) for name, one in profile.templates.items()}
+        self._awaited: dict[str, _Life] = {}
         self._lives: dict[PodUid, _Life] = {}
         self._waiting: deque[_Waiting] = deque()
         self._made = 0
@@ -101,7 +105,7 @@ class Lives:
     @property
     def are_over(self) -> bool:
         """Whether no pod is left."""
-        return not self._lives and not self._waiting
+        return not self._lives and not self._awaited and not self._waiting
 
     def offer(self, arrival: Arrival, due_ns: int, window: Window | None) -> None:
         """Let a pod come, whose latency counts from `due_ns`."""
@@ -132,13 +136,17 @@ class Lives:
 
     def on(self, node: NodeName) -> Iterator[ApiPod]:
         """Iterate over the pods of a node that run or were to run."""
-        return (life.pod for life in self._lives.values() if life.node == node and not life.ends)
+        return (
+            life.pod
+            for life in self._lives.values()
+            if life.pod is not None and life.node == node and not life.ends
+        )
 
     def take(self, stamped: Stamped) -> None:
         """Take a record of the world; what follows from it happens in an event of its own."""
         record = stamped.record
         if isinstance(record, PodPhaseChanged):
-            life = self._lives.get(record.pod)
+            life = self._lives.get(record.pod) or self._adopted(record.pod, record.name)
             if life is not None:
                 self._phase(life, record.phase)
         elif isinstance(record, PodDeleted):
@@ -156,9 +164,18 @@ class Lives:
         self._room.take(node, kind.wanted)
         self._made += 1
         name = f"{arrival.template}-{self._made}"
-        pod = self._world.factory.create(kind.spec, name=name, node=node)
-        self._lives[pod.uid] = _Life(pod, node, kind, arrival.lifetime)
-        self._follower.follow(pod.uid, due_ns, window)
+        followed = self._follower.begin(due_ns, window)
+        self._awaited[name] = _Life(node, kind, arrival.lifetime, followed)
+        self._world.factory.create(kind.spec, name=name, node=node)
+
+    def _adopted(self, uid: PodUid, name: str) -> _Life | None:
+        """Know a pod by its uid, which a server may have given it, once the API has it."""
+        life = self._awaited.pop(name, None)
+        if life is not None:
+            life.pod = self._world.api.pod(uid)
+            self._lives[uid] = life
+            self._follower.follow(uid, life.followed)
+        return life
 
     def _phase(self, life: _Life, phase: str) -> None:
         if phase == RUNNING and life.lifetime is not None and not life.ends:
@@ -170,7 +187,7 @@ class Lives:
 
     def _end(self, life: _Life) -> None:
         """A pod's lifetime is over."""
-        if life.pod.deleted:
+        if life.pod is None or life.pod.deleted:
             return
         if not life.kind.template.finishes:
             self._delete(life)
@@ -182,7 +199,7 @@ class Lives:
 
     def _delete(self, life: _Life) -> None:
         life.ends = True
-        if not life.pod.deleted and not life.pod.deleting:
+        if life.pod is not None and not life.pod.deleted and not life.pod.deleting:
             self._world.api.mark_deleting(life.pod)
 
     def _leave(self, life: _Life) -> None:

@@ -98,6 +98,7 @@ class Phases:
     async def run(self) -> None:
         """Run all phases."""
         for phase in self._profile.phases:
+            await asyncio.sleep(0)  # Virtual time alone would never hear of Ctrl-C.
             if phase.fresh:
                 self._driver.enter(self._lives.end_all)
                 await self._driver.until(lambda: self._lives.are_over, GONE_WITHIN)
@@ -216,11 +217,18 @@ class _Run:
 
     def is_done(self) -> bool:
         """Tell whether nothing is left to be waited for."""
-        if self.phase.load is None and not self._disturber.is_over():
+        if self.phase.load is None and not self._is_quiet():
             return False
         return not self._target.lives.is_waited_for and not any(
             window.has_unserved for window in self.windows
         )
+
+    def _is_quiet(self) -> bool:
+        """Tell whether all nodes serve again, and their kubelets have told the API everything."""
+        if not self._disturber.is_over():
+            return False
+        kubelets = [node.kubelet for node in self._driver.world.nodes.values()]
+        return all(kubelet is not None and kubelet.has_reported for kubelet in kubelets)
 
     def finish(self, setting: Setting, repetition: int, *, interrupted: bool) -> list[Row]:
         """End, and return the rows of what was measured."""
@@ -249,11 +257,16 @@ class _Run:
 
     def _open(self, index: int) -> None:
         """Begin to measure a stretch; the one before is over, but for what is still under way."""
-        if self.is_finished or (self.offering.is_over and 0 < index < len(self.windows)):
+        before = self.windows[index - 1] if index else None
+        if self.is_finished or (before is not None and before.after is not None):
+            return
+        if self.offering.is_over and 0 < index < len(self.windows):
             return
         target = self._target
-        if index:
-            self._close(self.windows[index - 1])
+        if before is not None:
+            if before.before is None:
+                return
+            self._close(before)
             if self.ramp is not None and self.ramp.is_too_much(index - 1):
                 self.offering.end()
                 return

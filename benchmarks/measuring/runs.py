@@ -12,7 +12,6 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -155,8 +154,7 @@ class Runner:
                 await phases.run()
         finally:
             watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await watching
+            await asyncio.wait([watching])
 
     async def _watch(
         self, number: int, combination: Combination, phases: Phases, done: Sequence[Row]

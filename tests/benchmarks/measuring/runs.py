@@ -27,10 +27,14 @@ spec:
     resourceName: example.com/gpu
     devices: {{count: {devices}}}
     latency: {{allocate: {{p50: {allocate}, p99: {allocate}}}}}
+    {plugin}
   loads:
     load: {load}
   podTemplates:
-    pod: {{limits: {{example.com/gpu: 1}}, lifetime: {{constant: {lifetime}}}}}
+    pod:
+      limits: {{example.com/gpu: 1}}
+      lifetime: {{constant: {lifetime}}}
+      {pod}
   phases:
   {phases}
   matrix:
@@ -58,6 +62,8 @@ class Written:
     persistence: str = "database"
     clock: str = "virtual"
     matrix: str = ""
+    plugin: str = ""
+    pod: str = ""
 
     def profile(self) -> Profile:
         """Return the profile."""
