@@ -92,7 +92,7 @@ def test_a_run_prints_a_row_for_each_combination_with_its_durability() -> None:
     assert finished.code == 0
     assert {one["durability"] for one in kept} == {"full"}
     assert {
-        (one["persistence"], one["commitBatch"], one["addedFsync"])
+        (one["persistence"], str(one["commitBatch"]), one["addedFsync"])
         for one in kept
         if one["persistence"] in {"checkpoint", "database"}
     } == {
