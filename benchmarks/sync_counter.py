@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 _POINTER = ctypes.c_void_p
 _OPEN = ctypes.CFUNCTYPE(
@@ -60,6 +60,17 @@ class _File(ctypes.Structure):
 _File._fields_ = (("methods", ctypes.POINTER(_Methods)),)
 
 
+class Syncs(Protocol):
+    """How many fsyncs there were so far, and how much longer each is made.
+
+    Attributes:
+        added_seconds: May be changed at any time.
+    """
+
+    syncs: int
+    added_seconds: float
+
+
 @dataclass(slots=True)
 class SyncCount:
     """How many fsyncs there were so far, and how much longer each is made.
@@ -76,7 +87,7 @@ class _Counter:
     """The VFS and all that C code keeps pointers to; it must outlive every connection."""
 
     def __init__(self) -> None:
-        self.count = SyncCount()
+        self.count: Syncs = SyncCount()
         self._library = ctypes.CDLL(_sqlite3.__file__)
         self._library.sqlite3_vfs_find.restype = ctypes.POINTER(_Vfs)
         original = self._library.sqlite3_vfs_find(None)
@@ -121,8 +132,11 @@ _counter: list[_Counter] = []
 
 
 @contextmanager
-def counted_syncs() -> Iterator[SyncCount]:
+def counted_syncs(count: Syncs | None = None) -> Iterator[Syncs]:
     """Count the fsyncs of SQLite connections that are opened inside the block.
+
+    Args:
+        count: Where they are counted; None for a new count.
 
     Raises:
         AttributeError: The SQLite of this Python hides its functions, so nothing can be counted.
@@ -130,8 +144,7 @@ def counted_syncs() -> Iterator[SyncCount]:
     if not _counter:
         _counter.append(_Counter())
     counter = _counter[0]
-    counter.count.syncs = 0
-    counter.count.added_seconds = 0.0
+    counter.count = SyncCount() if count is None else count
     counter.become_default(default=True)
     try:
         yield counter.count

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from benchmarks import workload
-from benchmarks.profiles.combinations import Combination
+from benchmarks.profiles.combinations import Combination, Keeper
 from benchmarks.profiles.profile import Nodes, Plugin, PodTemplate, Profile
 from benchmarks.results.rows import TimeSource
 from simulator.core.behavior import Behavior
@@ -53,25 +54,38 @@ def plugin_name(plugin: Plugin, node: NodeName) -> str:
     return f"{plugin.name}-{node}"
 
 
-def pod_spec(template: PodTemplate) -> PodSpec:
-    """Return what pods of a template are made from."""
+def pod_spec(template: PodTemplate, *, grace_min: Duration = Duration(0)) -> PodSpec:
+    """Return what pods of a template are made from; their containers take `grace_min` to end."""
     pod = Pod(
         PodUid(""),
         template.name,
         init_containers=template.init_containers,
         containers=template.containers,
     )
-    return PodSpec(template.name, pod, termination_grace=template.termination_grace)
+    return PodSpec(template.name, pod, termination_grace=max(template.termination_grace, grace_min))
 
 
-def cluster(profile: Profile, combination: Combination, *, seed: int) -> SimulationSpec:
-    """Return what a combination of a profile starts from."""
+def cluster(
+    profile: Profile,
+    combination: Combination,
+    *,
+    seed: int,
+    uids: Mapping[str, PodUid] = MappingProxyType({}),
+) -> SimulationSpec:
+    """Return what a combination of a profile starts from.
+
+    Args:
+        profile: The profile.
+        combination: One of its combinations.
+        seed: From which everything follows that is drawn.
+        uids: Those of existing pods, by name, where a server has given them.
+    """
     nodes = replace(profile.nodes, count=combination.nodes, existing=combination.existing)
     behavior = behavior_for(combination.kubelet_version)
     inventory = _Inventory(profile, nodes)
     is_virtual = combination.clock is TimeSource.VIRTUAL
     return SimulationSpec(
-        nodes=tuple(_nodes(inventory, nodes, behavior, seed)),
+        nodes=tuple(_nodes(inventory, nodes, behavior, _Uids(seed, uids))),
         plugins=tuple(_plugins(profile, inventory, nodes)),
         kubelet_version=combination.kubelet_version,
         persistence=combination.persistence.name,
@@ -90,7 +104,24 @@ def _api(profile: Profile, combination: Combination, *, is_virtual: bool) -> Api
     if is_virtual:
         latency = profile.api_latency
         return ApiSpec(latency.p50, latency.p99, client, bulk_bind)
-    return ApiSpec(Duration(0), Duration(0), client or NO_LIMIT, bulk_bind)
+    if client is None and Keeper.API not in combination.keepers:
+        client = NO_LIMIT
+    return ApiSpec(Duration(0), Duration(0), client, bulk_bind)
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingPod:
+    """A pod that is there at the start.
+
+    Attributes:
+        node: Where it runs.
+        pod: Its uid is given by whoever creates it.
+        bindings: Its devices.
+    """
+
+    node: NodeName
+    pod: Pod
+    bindings: tuple[DeviceBinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +188,22 @@ def _by_numa(devices: list[Device]) -> DevicesPerNuma:
     return groups
 
 
+class _Uids:
+    """Gives existing pods their uids: a server's, or ones that follow from the seed."""
+
+    def __init__(self, seed: int, given: Mapping[str, PodUid]) -> None:
+        self._streams = RandomStreams(seed)
+        self._given = given
+
+    def of(self, name: str) -> PodUid:
+        """Return the uid of the pod of this name."""
+        given = self._given.get(name)
+        return given or PodUid(uuid_text(self._streams.number(f"existing/{name}")))
+
+
 def _nodes(
-    inventory: _Inventory, nodes: Nodes, behavior: Behavior, seed: int
+    inventory: _Inventory, nodes: Nodes, behavior: Behavior, uids: _Uids
 ) -> Iterator[NodeSpec]:
-    streams = RandomStreams(seed)
     for number in range(nodes.count):
         name = node_name(number)
         made = NodeSpec(name, numa_nodes=nodes.numa_nodes)
@@ -170,8 +213,9 @@ def _nodes(
         pods: list[Pod] = []
         bindings: list[DeviceBinding] = []
         for each in inventory.existing:
-            uid = PodUid(uuid_text(streams.number(f"existing/{name}/{each.pod.name}")))
-            pods.append(replace(each.pod, uid=uid, name=f"{name}-{each.pod.name}"))
+            pod_name = f"{name}-{each.pod.name}"
+            uid = uids.of(pod_name)
+            pods.append(replace(each.pod, uid=uid, name=pod_name))
             bindings += (replace(binding, pod=uid) for binding in each.bindings)
         registered = [
             (plugin.resource, [device.id for device in inventory.devices(plugin)])
@@ -199,6 +243,17 @@ def _plugins(profile: Profile, inventory: _Inventory, nodes: Nodes) -> Iterator[
                     plugin.allocate.p50, plugin.preferred_allocation.p50, plugin.pre_start.p50
                 ),
             )
+
+
+def existing_pods(profile: Profile, combination: Combination) -> Iterator[ExistingPod]:
+    """Iterate over the pods that are there at the start, for a server that is to have them."""
+    nodes = replace(profile.nodes, count=combination.nodes, existing=combination.existing)
+    inventory = _Inventory(profile, nodes)
+    for number in range(nodes.count):
+        node = node_name(number)
+        for each in inventory.existing:
+            pod = replace(each.pod, name=f"{node}-{each.pod.name}")
+            yield ExistingPod(node, pod, each.bindings)
 
 
 def devices_of(profile: Profile) -> Mapping[ResourceName, int]:

@@ -18,14 +18,12 @@ class Instruments:
         fsyncs: Returns how many there were so far; None where they are not counted.
         client: Of the process that offers load; None in virtual time, where nothing is used up.
         server: Of the process that serves; None where that is the same one.
-        written: Returns bytes written so far, in place of what the processes have written.
         calls: API calls by verb and kind.
     """
 
     fsyncs: Callable[[], int | None] = lambda: None
     client: ProcessMeter | None = None
     server: ProcessMeter | None = None
-    written: Callable[[], int | None] | None = None
     calls: Counter[str] = field(default_factory=Counter)
 
     def read(self, bound: int) -> Costs:
@@ -54,8 +52,6 @@ class Instruments:
         return None if meter is None else meter.read().memory_peak
 
     def _written(self, client: Usage, server: Usage) -> int | None:
-        if self.written is not None:
-            return self.written()
-        if self.server is None:
+        if self.server is None or client.written is None:
             return client.written
-        return server.written
+        return None if server.written is None else client.written + server.written

@@ -6,7 +6,6 @@ program believes; where the system does not tell, the answer is None and never 0
 
 from __future__ import annotations
 
-import gc
 import os
 import statistics
 import tempfile
@@ -55,9 +54,12 @@ class ProcessMeter:
 
     Args:
         pid: The process; None for this one.
+        talks: Whether it also writes to connections, which are not to be counted: then only what
+            goes to disks is, in whole pages.
     """
 
-    def __init__(self, pid: int | None = None) -> None:
+    def __init__(self, pid: int | None = None, *, talks: bool = False) -> None:
+        self._counter = "write_bytes:" if talks else "wchar:"
         self._folder = _PROC / ("self" if pid is None else str(pid))
 
     def read(self) -> Usage:
@@ -66,7 +68,6 @@ class ProcessMeter:
 
     def forget_peak(self) -> None:
         """Let the peak of memory begin anew, where the system allows it."""
-        gc.collect()
         with suppress(OSError):
             (self._folder / "clear_refs").write_text(_FORGET_PEAK, encoding="ascii")
 
@@ -80,7 +81,7 @@ class ProcessMeter:
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
     def _written(self) -> int | None:
-        return _field(self._folder / "io", "wchar:")
+        return _field(self._folder / "io", self._counter)
 
     def _memory_peak(self) -> int | None:
         kibibytes = _field(self._folder / "status", "VmHWM:")

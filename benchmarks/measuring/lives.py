@@ -78,13 +78,24 @@ class Lives:
         profile: With the templates.
         room: Where pods can go.
         follower: Is to follow them.
+        grace_min: How long their containers take to end at least: an API server removes a pod
+            without any grace at once, and does not ask the kubelet.
     """
 
-    def __init__(self, driver: Driver, profile: Profile, room: Room, follower: Follower) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        profile: Profile,
+        room: Room,
+        follower: Follower,
+        *,
+        grace_min: Duration = Duration(0),
+    ) -> None:
         self._driver = driver
         self._world = driver.world
         self._room = room
         self._follower = follower
+        self._grace_min = grace_min
         self._resources = [plugin.resource for plugin in profile.plugins]
         self._kinds = {name: self._kind(one) for name, one in profile.templates.items()}
         self._awaited: dict[str, _Life] = {}
@@ -157,7 +168,7 @@ class Lives:
     def _kind(self, template: PodTemplate) -> _Kind:
         counts = {resource: template.devices(resource) for resource in self._resources}
         wanted = {resource: count for resource, count in counts.items() if count}
-        return _Kind(template, pod_spec(template), wanted)
+        return _Kind(template, pod_spec(template, grace_min=self._grace_min), wanted)
 
     def _create(self, arrival: Arrival, due_ns: int, window: Window | None, node: NodeName) -> None:
         kind = self._kinds[arrival.template]

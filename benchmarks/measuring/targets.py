@@ -5,21 +5,24 @@ Each is made afresh in a folder or database of its own, and gone afterwards.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from benchmarks.counted_fsync import CountedFsync
+from benchmarks.measuring.api_server import ApiServerProcess, api_server, create_existing
 from benchmarks.measuring.carried import Shown, WatchedApi
 from benchmarks.measuring.clocks import Driver, RealTime, VirtualTime
-from benchmarks.measuring.cluster import cluster, devices_of, plugin_name
+from benchmarks.measuring.cluster import cluster, devices_of, existing_pods, plugin_name
 from benchmarks.measuring.costs import Instruments
 from benchmarks.measuring.following import Follower, Risk
 from benchmarks.measuring.instruments import ProcessMeter
@@ -31,9 +34,11 @@ from benchmarks.plugin_process import Order
 from benchmarks.profiles import combinations
 from benchmarks.profiles.combinations import Combination, Keeper
 from benchmarks.profiles.profile import Profile
-from benchmarks.results.rows import TimeSource
-from benchmarks.sync_counter import SyncCount, counted_syncs
-from simulator.core.instants import MINUTE, SECOND, Duration
+from benchmarks.results.rows import Store, TimeSource
+from benchmarks.sync_counter import Syncs, counted_syncs
+from simulator.core.instants import MILLISECOND, MINUTE, SECOND, Duration
+from simulator.core.persistence.choosing import STRATEGIES
+from simulator.core.pods import PodUid
 from simulator.core.resources import ResourceName
 from simulator.engine.api import ApiServer
 from simulator.engine.node import Node
@@ -46,6 +51,7 @@ from simulator.engine.virtual.simulation import Simulation
 from simulator.engine.world import Watching
 from simulator.errors import ServerError
 from simulator.live.parts import LiveParts
+from simulator.live.remote.settings import RemoteSettings
 from simulator.live.settings import LiveSettings
 from simulator.live.world import LiveWorld
 from simulator.ports import Durability
@@ -54,6 +60,8 @@ from store.memory.store import MemoryStore
 from store.retention import CHANGES_MAX
 from store.sql_store import SqlStore
 
+SHORTEST_GRACE: Final = Duration(MILLISECOND)
+"""With a server, containers take so long to end, and their pods' grace period is a second."""
 READY_WITHIN: Final = Duration(5 * MINUTE)
 """How long nodes may take to begin, with very many existing pods on a busy machine."""
 WATCHING: Final = Watching(invariants=False, records_max=1_000, deleted_pods_max=1_000)
@@ -78,7 +86,8 @@ class Request:
 
 def is_runnable(combination: Combination) -> bool:
     """Tell whether a combination can be run here."""
-    return combination.clock is TimeSource.VIRTUAL or Keeper.API not in combination.keepers
+    is_virtual = combination.clock is TimeSource.VIRTUAL
+    return is_virtual or combination.store is not Store.POSTGRESQL
 
 
 @asynccontextmanager
@@ -98,9 +107,9 @@ async def target(request: Request) -> AsyncIterator[Target]:
 class _Making:
     """What both kinds of target share."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, uids: Mapping[str, PodUid] = MappingProxyType({})) -> None:
         self.request = request
-        self.spec = cluster(request.profile, request.combination, seed=request.seed)
+        self.spec = cluster(request.profile, request.combination, seed=request.seed, uids=uids)
         self.calls: Counter[str] = Counter()
         self._shown: list[Follower] = []
         plugins = {plugin.name: plugin for plugin in request.profile.plugins}
@@ -137,7 +146,9 @@ class _Making:
         room = Room(
             list(world.nodes), devices_of(profile), lambda node: world.nodes[node].serves, chance
         )
-        lives = Lives(driver, profile, room, follower)
+        is_served = in_api and isinstance(driver, RealTime)
+        grace_min = SHORTEST_GRACE if is_served else Duration(0)
+        lives = Lives(driver, profile, room, follower, grace_min=grace_min)
         world.watch_records(follower.take)
         world.watch_records(lives.take)
         instruments.calls = self.calls
@@ -163,6 +174,18 @@ async def _begin(driver: Driver) -> None:
             return
     reason = f"the {len(nodes)} nodes of the benchmark were not ready in time; try fewer of them"
     raise ServerError(reason)
+
+
+async def _follow(world: LiveWorld) -> None:
+    """Wait until the nodes know what their API server has for them, if they have one.
+
+    Raises:
+        ServerError: They do not in time.
+    """
+    remote = world.parts.remote
+    if remote is not None and not await world.until(lambda: remote.is_following, READY_WITHIN):
+        reason = "the nodes of the benchmark cannot follow their API server"
+        raise ServerError(reason)
 
 
 # Virtual time
@@ -197,7 +220,6 @@ async def _virtual(request: Request) -> AsyncIterator[Target]:
 
 @asynccontextmanager
 async def _real(request: Request) -> AsyncIterator[Target]:
-    making = _Making(request)
     combination = request.combination
     async with AsyncExitStack() as stack:
         folder = Path(
@@ -210,9 +232,16 @@ async def _real(request: Request) -> AsyncIterator[Target]:
             syncs.counts.append(stack.enter_context(counted_syncs()))
             store = _opened(request, folder)
             stack.callback(store.close)
-        settings = LiveSettings(
-            root=folder, commit_batch=combination.commit_batch or COMMIT_BATCH, sync=files
-        )
+        commit_batch = combination.commit_batch or COMMIT_BATCH
+        settings = LiveSettings(root=folder, commit_batch=commit_batch, sync=files)
+        instruments = Instruments(fsyncs=syncs.number, client=ProcessMeter())
+        making = _Making(request)
+        if Keeper.API in combination.keepers:
+            server = stack.enter_context(_api_server(request, folder))
+            syncs.counts.append(server.syncs)
+            instruments.server = server.meter
+            settings = replace(settings, api=RemoteSettings(server.endpoint))
+            making = _Making(request, await _existing(request, server))
         is_remote = combination.target is combinations.Target.PLUGIN_SOCKET
         specs = making.spec.plugins
         world = LiveWorld(
@@ -225,6 +254,7 @@ async def _real(request: Request) -> AsyncIterator[Target]:
         stack.push_async_callback(world.close)
         driver = RealTime(world)
         world.begin(warm=True)
+        await _follow(world)
         if is_remote:
             await _begin_remote(driver, specs, settings, stack)
         else:
@@ -233,8 +263,28 @@ async def _real(request: Request) -> AsyncIterator[Target]:
         syncs.add(combination.added_fsync)
         loses = combination.durability not in {None, Durability.FULL}
         risk = Risk(syncs.number if loses else None)
-        instruments = Instruments(fsyncs=syncs.number, client=ProcessMeter())
         yield making.target(driver, risk, instruments)
+
+
+def _api_server(
+    request: Request, folder: Path
+) -> contextlib.AbstractContextManager[ApiServerProcess]:
+    combination = request.combination
+    return api_server(
+        folder,
+        f"sqlite:///{folder / 'api.db'}",
+        durability=combination.durability or Durability.FULL,
+        commit_batch=combination.commit_batch or COMMIT_BATCH,
+    )
+
+
+async def _existing(request: Request, server: ApiServerProcess) -> Mapping[str, PodUid]:
+    """Create the pods that are there at the start, and return their uids by name."""
+    kept = STRATEGIES[request.combination.persistence.name]
+    pods = list(existing_pods(request.profile, request.combination))
+    return await create_existing(
+        server.endpoint, pods, in_specs=kept.in_specs, in_objects=kept.in_objects
+    )
 
 
 def _here(making: _Making, inner: LiveParts) -> Adapters:
@@ -258,7 +308,7 @@ def _collected() -> Iterator[None]:
 class _Syncs:
     """Every fsync of this process that keeps bindings: of files, and of SQLite."""
 
-    def __init__(self, counts: list[SyncCount]) -> None:
+    def __init__(self, counts: list[Syncs]) -> None:
         self.counts = counts
 
     def number(self) -> int:

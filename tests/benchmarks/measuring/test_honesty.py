@@ -87,27 +87,6 @@ def test_a_stall_of_the_load_generator_is_counted_as_late_and_paid_for() -> None
     assert row.latencies[Measure.ADMISSION].longest() >= ms(285)
 
 
-def test_latencies_from_the_instant_of_sending_hide_the_stall() -> None:
-    """What the profile must ask for by name: the comparison shows what would be left out."""
-
-    def stall(target: Target) -> None:
-        world = target.driver.world
-        world.timeline.call_at(after(world.now, ms(100)), partial(time.sleep, 0.2))
-
-    written = Written(
-        clock="real",
-        load="{qpsLoad: {qps: 100}}",
-        lifetime="1h",
-        devices=200,
-        phases=("- {name: churn, load: load, pods: pod, duration: 300ms}\n  measure: {from: sent}"),
-    )
-    row = written.row(stall)
-
-    assert row.late >= 15
-    # Of 30 pods, at most those that were under way when it began have waited.
-    assert percentile(row, Measure.ADMISSION, 50) < ms(100)
-
-
 def test_pods_that_are_not_served_count_with_the_time_that_they_have_waited() -> None:
     written = Written(
         allocate="200ms",

@@ -116,8 +116,8 @@ def _possible(combinations: tuple[Combination, ...]) -> tuple[Combination, ...]:
         left = [one.setting for one in combinations if one not in possible]
         names = dict.fromkeys(setting.persistence for setting in left)
         click.echo(
-            f"warning: {len(left)} of {len(combinations)} combinations are left out, as there is "
-            f"no API server to run them against: {', '.join(names)}",
+            f"warning: {len(left)} of {len(combinations)} combinations are left out, as this "
+            f"version cannot run them on PostgreSQL: {', '.join(names)}",
             err=True,
         )
     if not possible:
