@@ -18,12 +18,14 @@ class Instruments:
         fsyncs: Returns how many there were so far; None where they are not counted.
         client: Of the process that offers load; None in virtual time, where nothing is used up.
         server: Of the process that serves; None where that is the same one.
+        log: Returns the bytes that a database server has written so far; None without one.
         calls: API calls by verb and kind.
     """
 
     fsyncs: Callable[[], int | None] = lambda: None
     client: ProcessMeter | None = None
     server: ProcessMeter | None = None
+    log: Callable[[], int] | None = None
     calls: Counter[str] = field(default_factory=Counter)
 
     def read(self, bound: int) -> Costs:
@@ -52,6 +54,10 @@ class Instruments:
         return None if meter is None else meter.read().memory_peak
 
     def _written(self, client: Usage, server: Usage) -> int | None:
-        if self.server is None or client.written is None:
-            return client.written
-        return None if server.written is None else client.written + server.written
+        counts = [client.written]
+        if self.server is not None:
+            counts.append(server.written)
+        if self.log is not None:
+            counts.append(self.log())
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None

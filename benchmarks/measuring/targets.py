@@ -10,7 +10,7 @@ import gc
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -49,7 +49,7 @@ from simulator.engine.timeline import Timeline
 from simulator.engine.virtual.simulated_parts import SimulatedParts
 from simulator.engine.virtual.simulation import Simulation
 from simulator.engine.world import Watching
-from simulator.errors import ServerError
+from simulator.errors import ConfigError, ServerError
 from simulator.live.parts import LiveParts
 from simulator.live.remote.settings import RemoteSettings
 from simulator.live.settings import LiveSettings
@@ -58,6 +58,7 @@ from simulator.ports import Durability
 from store.committer import COMMIT_BATCH
 from store.memory.store import MemoryStore
 from store.retention import CHANGES_MAX
+from store.scratch import scratch
 from store.sql_store import SqlStore
 
 SHORTEST_GRACE: Final = Duration(MILLISECOND)
@@ -82,12 +83,6 @@ class Request:
     seed: int
     folder: Path | None = None
     postgresql: str | None = None
-
-
-def is_runnable(combination: Combination) -> bool:
-    """Tell whether a combination can be run here."""
-    is_virtual = combination.clock is TimeSource.VIRTUAL
-    return is_virtual or combination.store is not Store.POSTGRESQL
 
 
 @asynccontextmanager
@@ -227,17 +222,20 @@ async def _real(request: Request) -> AsyncIterator[Target]:
         )
         files = CountedFsync()
         syncs = _Syncs([files.count])
+        database = stack.enter_context(_database(request, folder))
         store = None
         if Keeper.DATABASE in combination.keepers:
             syncs.counts.append(stack.enter_context(counted_syncs()))
-            store = _opened(request, folder)
+            store = _opened(request, database.url)
             stack.callback(store.close)
         commit_batch = combination.commit_batch or COMMIT_BATCH
         settings = LiveSettings(root=folder, commit_batch=commit_batch, sync=files)
-        instruments = Instruments(fsyncs=syncs.number, client=ProcessMeter())
+        instruments = Instruments(syncs.number, client=ProcessMeter(), log=database.written)
+        if database.written is not None:
+            instruments.fsyncs = lambda: None
         making = _Making(request)
         if Keeper.API in combination.keepers:
-            server = stack.enter_context(_api_server(request, folder))
+            server = stack.enter_context(_api_server(request, folder, database.url))
             syncs.counts.append(server.syncs)
             instruments.server = server.meter
             settings = replace(settings, api=RemoteSettings(server.endpoint))
@@ -267,12 +265,12 @@ async def _real(request: Request) -> AsyncIterator[Target]:
 
 
 def _api_server(
-    request: Request, folder: Path
+    request: Request, folder: Path, database: str
 ) -> contextlib.AbstractContextManager[ApiServerProcess]:
     combination = request.combination
     return api_server(
         folder,
-        f"sqlite:///{folder / 'api.db'}",
+        database,
         durability=combination.durability or Durability.FULL,
         commit_batch=combination.commit_batch or COMMIT_BATCH,
     )
@@ -321,11 +319,37 @@ class _Syncs:
             count.added_seconds = span / SECOND
 
 
-def _opened(request: Request, folder: Path) -> SqlStore:
+@dataclass(frozen=True, slots=True)
+class _Database:
+    """Where a database is, and how much of its server's log was written; None without a server."""
+
+    url: str
+    written: Callable[[], int] | None = None
+
+
+@contextmanager
+def _database(request: Request, folder: Path) -> Iterator[_Database]:
+    """Make room for the database of a combination, be it the nodes' own or the API server's.
+
+    Raises:
+        ConfigError: There is no server, or it cannot be as slow as is asked for.
+    """
+    combination = request.combination
+    if combination.store is not Store.POSTGRESQL:
+        yield _Database(f"sqlite:///{folder / 'rebind.db'}")
+        return
+    if request.postgresql is None:
+        reason = "there is no PostgreSQL database to measure on; name one with --db-url"
+        raise ConfigError(reason)
+    with scratch(request.postgresql, added_fsync=combination.added_fsync) as made:
+        yield _Database(made.url, made.written)
+
+
+def _opened(request: Request, url: str) -> SqlStore:
     """Open the database of a combination."""
     combination, retention = request.combination, request.profile.retention
     return SqlStore(
-        f"sqlite:///{folder / 'rebind.db'}",
+        url,
         durability=combination.durability or Durability.FULL,
         history_max=CHANGES_MAX if retention is None else retention,
     )

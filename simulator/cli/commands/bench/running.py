@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import click
-
 from benchmarks.measuring.runs import Run, Runner
 from benchmarks.measuring.shortening import with_length, with_nodes
-from benchmarks.measuring.targets import is_runnable
-from benchmarks.profiles.combinations import Combination
 from benchmarks.profiles.loading import LoadedProfile, load_profiles
 from benchmarks.profiles.presets import find_profile
 from benchmarks.results.documents import result_text
@@ -89,7 +85,7 @@ def _run(wanted: Wanted) -> Run:
     return Run(
         profile=profile,
         document=dict(loaded.document),
-        combinations=_possible(combinations),
+        combinations=combinations,
         seed=profile.seed if wanted.seed is None else wanted.seed,
         repetitions=wanted.repetitions or profile.repetitions,
         folder=wanted.folder,
@@ -107,23 +103,6 @@ def _loaded(wanted: Wanted) -> LoadedProfile:
         reason = f"it holds {len(loaded)} profiles ({names}), and one is run at a time"
         raise ProfileError(reason, path=str(path))
     return loaded[0]
-
-
-def _possible(combinations: tuple[Combination, ...]) -> tuple[Combination, ...]:
-    """Leave out what cannot be measured here, and say so."""
-    possible = tuple(one for one in combinations if is_runnable(one))
-    if len(possible) < len(combinations):
-        left = [one.setting for one in combinations if one not in possible]
-        names = dict.fromkeys(setting.persistence for setting in left)
-        click.echo(
-            f"warning: {len(left)} of {len(combinations)} combinations are left out, as this "
-            f"version cannot run them on PostgreSQL: {', '.join(names)}",
-            err=True,
-        )
-    if not possible:
-        reason = "none of the combinations can be measured here"
-        raise EnvironmentProblem(reason)
-    return possible
 
 
 def _keeper(out: Path | None) -> Callable[[Result], None]:
