@@ -103,10 +103,10 @@ def _api(profile: Profile, combination: Combination, *, is_virtual: bool) -> Api
     bulk_bind = combination.bulk_bind or 1
     if is_virtual:
         latency = profile.api_latency
-        return ApiSpec(latency.p50, latency.p99, client, bulk_bind)
+        return ApiSpec(latency.p50, latency.p99, client, bulk_bind=bulk_bind)
     if client is None and Keeper.API not in combination.keepers:
         client = NO_LIMIT
-    return ApiSpec(Duration(0), Duration(0), client, bulk_bind)
+    return ApiSpec(Duration(0), Duration(0), client, bulk_bind=bulk_bind)
 
 
 @dataclass(frozen=True, slots=True)
