@@ -19,8 +19,9 @@ from typing import Final
 
 from benchmarks.measuring.instruments import MachineMeter, plain_fsync
 from benchmarks.measuring.machine import machine_facts, versions
+from benchmarks.measuring.making import Request
 from benchmarks.measuring.phases import Phases, percentile_99, row_count
-from benchmarks.measuring.targets import Request, target
+from benchmarks.measuring.targets import target
 from benchmarks.profiles.combinations import Combination
 from benchmarks.profiles.estimate import estimated
 from benchmarks.profiles.profile import Profile

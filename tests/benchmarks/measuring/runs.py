@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from benchmarks.measuring.making import Request
 from benchmarks.measuring.phases import Phases, Target
 from benchmarks.measuring.runs import Run, Runner
-from benchmarks.measuring.targets import Request, target
+from benchmarks.measuring.targets import target
 from benchmarks.profiles.combinations import Combination
 from benchmarks.profiles.loading import parse_profiles
 from benchmarks.profiles.profile import Profile

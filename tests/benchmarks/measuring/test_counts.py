@@ -77,7 +77,7 @@ def test_each_write_of_a_checkpoint_is_one_fsync_and_the_bytes_of_its_file(
             sizes.append(os.fstat(descriptor).st_size)
             super().__call__(descriptor)
 
-    monkeypatch.setattr("benchmarks.measuring.targets.CountedFsync", Looking)
+    monkeypatch.setattr("benchmarks.measuring.real_target.CountedFsync", Looking)
     witness = Witness()
 
     def watch(target: Target) -> None:

@@ -1,0 +1,52 @@
+"""Where the database of a combination is: a file of its own, or a schema of its own on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.measuring.making import Request
+from benchmarks.results.rows import Store
+from simulator.errors import ConfigError
+from simulator.ports import Durability
+from store.retention import CHANGES_MAX
+from store.scratch import scratch
+from store.sql_store import SqlStore
+
+
+@dataclass(frozen=True, slots=True)
+class DatabasePlace:
+    """Where a database is, and how much of its server's log was written; None without a server."""
+
+    url: str
+    written: Callable[[], int] | None = None
+
+
+@contextmanager
+def opened_database(request: Request, folder: Path) -> Iterator[DatabasePlace]:
+    """Make room for the database of a combination, be it the nodes' own or the API server's.
+
+    Raises:
+        ConfigError: There is no server, or it cannot be as slow as is asked for.
+    """
+    combination = request.combination
+    if combination.store is not Store.POSTGRESQL:
+        yield DatabasePlace(f"sqlite:///{folder / 'rebind.db'}")
+        return
+    if request.postgresql is None:
+        reason = "there is no PostgreSQL database to measure on; name one with --db-url"
+        raise ConfigError(reason)
+    with scratch(request.postgresql, added_fsync=combination.added_fsync) as made:
+        yield DatabasePlace(made.url, made.written)
+
+
+def opened_store(request: Request, url: str) -> SqlStore:
+    """Open the database of a combination."""
+    combination, retention = request.combination, request.profile.retention
+    return SqlStore(
+        url,
+        durability=combination.durability or Durability.FULL,
+        history_max=CHANGES_MAX if retention is None else retention,
+    )

@@ -1,0 +1,124 @@
+"""What clusters that are measured have in common, whatever their time is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from benchmarks.measuring.carried import Shown, WatchedApi
+from benchmarks.measuring.clocks import Driver, RealTime
+from benchmarks.measuring.cluster import cluster, devices_of, plugin_name
+from benchmarks.measuring.costs import Instruments
+from benchmarks.measuring.following import Follower, Risk
+from benchmarks.measuring.lives import Lives
+from benchmarks.measuring.phases import Target
+from benchmarks.measuring.plugins_here import PartsHere, PluginLatencies
+from benchmarks.measuring.room import Room
+from benchmarks.profiles.combinations import Combination, Keeper
+from benchmarks.profiles.profile import Profile
+from simulator.core.instants import MILLISECOND, MINUTE, Duration
+from simulator.core.pods import PodUid
+from simulator.engine.ports import Adapters, ApiTransport
+from simulator.engine.streams import RandomStreams
+from simulator.engine.timeline import Timeline
+from simulator.engine.world import Watching
+from simulator.errors import ServerError
+
+SHORTEST_GRACE: Final = Duration(MILLISECOND)
+"""With a server, containers take so long to end, and their pods' grace period is a second."""
+READY_WITHIN: Final = Duration(5 * MINUTE)
+"""How long nodes may take to begin, with very many existing pods on a busy machine."""
+WATCHING: Final = Watching(invariants=False, records_max=1_000, deleted_pods_max=1_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be made.
+
+    Attributes:
+        seed: Of the run.
+        folder: Where files are made; None for the usual place of temporary files.
+        postgresql: URL of a server's database; None where there is none.
+    """
+
+    profile: Profile
+    combination: Combination
+    seed: int
+    folder: Path | None = None
+    postgresql: str | None = None
+
+
+class Making:
+    """What both kinds of target share."""
+
+    def __init__(self, request: Request, uids: Mapping[str, PodUid] = MappingProxyType({})) -> None:
+        self.request = request
+        self.spec = cluster(request.profile, request.combination, seed=request.seed, uids=uids)
+        self.calls: Counter[str] = Counter()
+        self._shown: list[Follower] = []
+        plugins = {plugin.name: plugin for plugin in request.profile.plugins}
+        latencies = PluginLatencies(plugins, request.seed)
+        kinds = {
+            plugin_name(plugin, node.name): plugin.name
+            for plugin in request.profile.plugins
+            for node in self.spec.nodes
+        }
+        self._latency = lambda spec: latencies.of(kinds[spec.name], spec.name)
+
+    def around(self, inner: Adapters, timeline: Timeline) -> Adapters:
+        """Put plugins in this process, and a watched way to the API, around a driver's parts."""
+        return PartsHere(
+            inner,
+            timeline,
+            self._latency,
+            self.carried,
+            is_read=self.request.profile.reads.pod_resources_list > 0,
+        )
+
+    def carried(self, inner: ApiTransport) -> ApiTransport:
+        """Watch the way to the API server."""
+        return WatchedApi(inner, self.calls, self._show)
+
+    def target(self, driver: Driver, risk: Risk, instruments: Instruments) -> Target:
+        """Put the load's side together."""
+        profile = self.request.profile
+        world = driver.world
+        in_api = Keeper.API in self.request.combination.keepers
+        follower = Follower(driver.now_ns, risk, shown_by_api=in_api)
+        self._shown.append(follower)
+        chance = RandomStreams(self.request.seed).stream("placement")
+        room = Room(
+            list(world.nodes), devices_of(profile), lambda node: world.nodes[node].serves, chance
+        )
+        is_served = in_api and isinstance(driver, RealTime)
+        grace_min = SHORTEST_GRACE if is_served else Duration(0)
+        lives = Lives(driver, profile, room, follower, grace_min=grace_min)
+        world.watch_records(follower.take)
+        world.watch_records(lives.take)
+        instruments.calls = self.calls
+        return Target(driver, lives, follower, instruments)
+
+    def _show(self, shown: Shown) -> None:
+        for follower in self._shown:
+            follower.shown(shown)
+
+
+async def begin(driver: Driver) -> None:
+    """Wait until the nodes and their plugins are ready.
+
+    Raises:
+        ServerError: They are not in time.
+    """
+    world = driver.world
+    nodes, plugins = world.nodes.values(), world.plugins.values()
+    if await driver.until(lambda: all(node.settled for node in nodes), READY_WITHIN):
+        for plugin in plugins:
+            driver.enter(plugin.start)
+        if await driver.until(lambda: all(plugin.listed for plugin in plugins), READY_WITHIN):
+            return
+    reason = f"the {len(nodes)} nodes of the benchmark were not ready in time; try fewer of them"
+    raise ServerError(reason)
