@@ -38,13 +38,16 @@ deleting
     `deleted(route, current, options, fresh) -> Written`, `deletion_answer(route, written)`,
     `namespace_emptied(namespace, contents, fresh)`.
 binding
-    `bound(route, pod, body, fresh)` (POST pods/NAME/binding), `devices_bound(route, pod, body,
-    fresh, holder=...)` (POST pods/NAME/resourcebinding), `bulk_items(body)` (POST
-    resourcebindings, not Kubernetes), `evicted(route, pod, body) -> DeleteOptions`. `holder` is a
-    function (node, resource, device id) -> "namespace/name" of the pod that has it, or None.
+    `bound(route, pod, body, fresh, validation)` (POST pods/NAME/binding), `pod_of(route, body)`
+    (POST bindings: the body names the pod), `devices_bound(route, pod, body, holder=...)` (POST
+    pods/NAME/resourcebinding), `bulk_items(body)` (POST resourcebindings, not Kubernetes),
+    `binding_answer`, `bulk_answer`, `evicted(route, body) -> DeleteOptions`. `holder` is a function
+    (node, resource, device id) -> "namespace/name" of the pod that has it, or None.
 selectors
     `read_selection(kind, labels, fields) -> Selection`: `matches(object)`, and the exact values
     that an index can use: `name`, `namespace`, `node`.
+custom_definition
+    `device_binding_definition()`: the CustomResourceDefinition for a real cluster.
 tables
     `table(kind, objects, now, ...)`, `partial`, `partial_list`, `listing`, `bookmark`.
 authorization

@@ -26,7 +26,7 @@ from simulator.api.dialect.kinds import (
 from simulator.api.dialect.patches import Patch, PatchType
 from simulator.api.dialect.reviews import reviewed
 from simulator.api.dialect.routes import Route
-from simulator.api.dialect.schemas.notation import types
+from simulator.api.dialect.schemas.notation import type_named, type_names
 from simulator.api.dialect.statuses import StatusError
 from simulator.api.dialect.tables import Page, table
 from simulator.api.dialect.writing import Written, created, patched, updated
@@ -45,7 +45,7 @@ DEPTH = 5
 
 def documents(type_name: str, depth: int = DEPTH) -> st.SearchStrategy[Json]:
     """Return documents that look like a type here and there."""
-    fields = types().get(type_name)
+    fields = type_named(type_name) if type_name in type_names() else None
     if fields is None or depth == 0:
         return LEAVES
     keys = [key for key in fields if fields[key].is_object or key in COMMON] or list(fields)
@@ -68,7 +68,7 @@ COMMON = frozenset(
 
 def values(type_name: str, key: str, depth: int) -> st.SearchStrategy[Json]:
     """Return values for a field: right ones, and others."""
-    field = types()[type_name].get(key)
+    field = type_named(type_name).get(key)
     if field is None:
         return LEAVES | st.lists(LEAVES, max_size=2)
     one = documents(field.type, depth)

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from simulator.api.dialect.documents import Object
 from simulator.api.dialect.schemas.checking import MistypedError, decoded
-from simulator.api.dialect.schemas.notation import types
+from simulator.api.dialect.schemas.notation import type_named, type_names
 
 OWN_FIELDS = {
     ("Container", "computeDevices"),
@@ -38,7 +38,9 @@ def compared() -> list[str]:
         "ResourceBinding",
         "WorkloadReference",
     }
-    return [name for name in types() if name not in own and not name.startswith("DeviceBinding")]
+    return [
+        name for name in type_names() if name not in own and not name.startswith("DeviceBinding")
+    ]
 
 
 @pytest.mark.parametrize("name", compared())
@@ -50,7 +52,9 @@ def test_a_type_has_the_fields_of_the_official_client(name: str) -> None:
     }
 
     ours = {
-        key: field.required for key, field in types()[name].items() if (name, key) not in OWN_FIELDS
+        key: field.required
+        for key, field in type_named(name).items()
+        if (name, key) not in OWN_FIELDS
     }
     assert ours == theirs
 
@@ -59,7 +63,7 @@ def test_a_type_has_the_fields_of_the_official_client(name: str) -> None:
 def test_a_field_has_the_type_of_the_official_client(name: str) -> None:
     for key, field in official_type(name).model_fields.items():
         alias = field.serialization_alias or key
-        ours = types()[name][alias]
+        ours = type_named(name)[alias]
         shape, leaf = "", field.annotation
         while True:
             origin, arguments = typing.get_origin(leaf), typing.get_args(leaf)

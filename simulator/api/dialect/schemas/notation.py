@@ -10,7 +10,7 @@ says that a patch may name the keys that are to be kept (`retainKeys`). Scalars 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -58,37 +58,38 @@ Type = Mapping[str, Field]
 """Fields by name."""
 
 
-def _read(text: str) -> Iterator[tuple[str, dict[str, Field]]]:
-    for match in _TYPE.finditer(text):
-        fields = {}
-        for word in match[2].split():
-            found = _FIELD.fullmatch(word)
-            if found is None:
-                message = f"{match[1]}: {word} is no field"
-                raise ValueError(message)
-            fields[found["name"]] = Field(
-                found["name"],
-                found["shape"],
-                found["type"],
-                required=bool(found["required"]),
-                merges=found["merged"] is not None,
-                key=found["key"] or "",
-                retains=bool(found["retain"]),
-            )
-        yield match[1], fields
-
-
 @cache
-def types() -> Mapping[str, Type]:
-    """Return all types by name."""
-    found: dict[str, dict[str, Field]] = {}
+def _texts() -> Mapping[str, str]:
+    """Return the notation of each type's fields."""
+    found: dict[str, str] = {}
     for text in (containers.TYPES, objects.TYPES, own.TYPES, pods.TYPES, volumes.TYPES):
-        found.update(_read(text))
-    for name, fields in _read(own.ADDED):
-        found[name] = dict(sorted({**found[name], **fields}.items()))
+        found.update(_TYPE.findall(text))
+    for name, added in _TYPE.findall(own.ADDED):
+        found[name] += f" {added}"
     return MappingProxyType(dict(sorted(found.items())))
 
 
+@cache
 def type_named(name: str) -> Type:
-    """Return a type."""
-    return types()[name]
+    """Return a type; its fields are read when it is asked for first."""
+    fields = {}
+    for word in _texts()[name].split():
+        found = _FIELD.fullmatch(word)
+        if found is None:
+            message = f"{name}: {word} is no field"
+            raise ValueError(message)
+        fields[found["name"]] = Field(
+            found["name"],
+            found["shape"],
+            found["type"],
+            required=bool(found["required"]),
+            merges=found["merged"] is not None,
+            key=found["key"] or "",
+            retains=bool(found["retain"]),
+        )
+    return MappingProxyType(dict(sorted(fields.items())))
+
+
+def type_names() -> tuple[str, ...]:
+    """Return the names of all types."""
+    return tuple(_texts())

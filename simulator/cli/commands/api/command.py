@@ -94,6 +94,13 @@ def serve(  # noqa: PLR0913 - click hands over every option
     When it is ready it says so on stderr, with its URL. What it has acknowledged is in the
     database: objects and their revisions are there again when it is started anew, also after
     kill -9, and watches go on from their last revision.
+
+    Of the users in the token file those in the group system:masters may do everything; a kubelet,
+    system:node:NAME in the group system:nodes, writes what is its node's own; system:kube-scheduler
+    binds pods; all others read.
+
+    Not as in Kubernetes: it is not recorded who set which field (managedFields), so a server-side
+    apply sets the fields that it names and takes none away. Containers need no image.
     """
     serving = ApiServing(
         http=http,
