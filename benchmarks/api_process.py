@@ -21,7 +21,7 @@ from typing_extensions import override
 from simulator.api.serving.exchange import Exchange, Receive, Scope, Send
 from simulator.api.serving.gate import Gate
 from simulator.api.serving.limits import Limits
-from simulator.api.serving.loops import new_loop
+from simulator.api.serving.loops import new_loop, seldom_collected
 from simulator.api.serving.running import ApiServer, ApiSettings
 from simulator.api.serving.server import HttpServer, listening
 from simulator.core.instants import Instant
@@ -126,7 +126,7 @@ def main() -> None:
     parser.add_argument("--db", required=True)
     parser.add_argument("--commit-batch", type=int, default=COMMIT_BATCH)
     parser.add_argument("--added-ms", type=float, default=0.0)
-    with asyncio.Runner(loop_factory=new_loop) as runner:
+    with asyncio.Runner(loop_factory=new_loop) as runner, seldom_collected():
         runner.run(_serve(parser.parse_args()))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NewType
 
 ResourceName = NewType("ResourceName", str)
@@ -10,12 +11,15 @@ ResourceName = NewType("ResourceName", str)
 
 _PREFIX_MAX: Final = 253
 _NAME_MAX: Final = 63
+_KEPT: Final = 1_024
+"""Names that are not looked at again: a cluster has few, and every request names some."""
 _REQUESTS: Final = "requests."
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _PREFIX: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*", re.ASCII)
 _NAME: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
 
 
+@lru_cache(maxsize=_KEPT)
 def is_extended_resource_name(text: str) -> bool:
     """Tell whether the kubelet accepts `text` as a device plugin's resource name.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
@@ -109,7 +109,7 @@ def read_object(
 
 def _expected(route: Route) -> tuple[str, str]:
     """Return the kind and apiVersion of the body that a route takes."""
-    found = route.kind.subresource(route.subresource)
+    found = route.kind.subresource(route.subresource) if route.subresource else None
     if found is None:
         return route.kind.kind, route.kind.api_version
     return found.kind, f"{found.group}/{found.version}" if found.group else found.version
@@ -163,15 +163,17 @@ def _read_json(data: bytes, twice: list[str], *, strict: bool) -> Json:
             twice.extend(key for key in made if keys.count(key) > 1)
         return made
 
-    document: Json = json.loads(
-        data.decode(),
-        parse_constant=_refuse_constant,
-        parse_float=_finite,
-        object_pairs_hook=pairs if strict else None,
-    )
+    decoder = _DECODER if not strict else _decoder(pairs)
+    document: Json = decoder.decode(data.decode())
     if b"\\ud" in data or b"\\uD" in data:
         document = _without_surrogates(document)
     return document
+
+
+def _decoder(pairs: Callable[[list[tuple[str, Json]]], Object] | None) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=pairs
+    )
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -185,6 +187,10 @@ def _finite(digits: str) -> float:
         why = f"{digits[:40]} is no number that a float64 holds"
         raise _RefusedError(why)
     return value
+
+
+_DECODER: Final = _decoder(None)
+"""Made once: that takes half as long as it takes to read an object."""
 
 
 def _without_surrogates(value: Json) -> Json:

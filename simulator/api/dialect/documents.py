@@ -14,35 +14,47 @@ Object: TypeAlias = "dict[str, Json]"
 _SECONDS_KEPT: Final = 64
 
 
-def mapping(parent: Object, *path: str) -> Object:
-    """Return the object at a path; an empty one that is not part of `parent` when there is none."""
+def value(parent: Object, *path: str) -> Json:
+    """Return what stands at a path; None when nothing does."""
     found: Json = parent
     for key in path:
-        found = found.get(key) if isinstance(found, dict) else None
+        if not isinstance(found, dict):
+            return None
+        found = found.get(key)
+    return found
+
+
+def mapping(parent: Object, *path: str) -> Object:
+    """Return the object at a path; an empty one that is not part of `parent` when there is none."""
+    found = value(parent, *path)
     return found if isinstance(found, dict) else {}
 
 
 def text(parent: Object, *path: str) -> str:
     """Return the string at a path, or an empty one."""
-    found = mapping(parent, *path[:-1]).get(path[-1])
+    found: Json = parent
+    for key in path:  # As `value`, without a call of it: every request asks for twenty of these.
+        if not isinstance(found, dict):
+            return ""
+        found = found.get(key)
     return found if isinstance(found, str) else ""
 
 
 def whole(parent: Object, *path: str) -> int | None:
     """Return the whole number at a path, or None."""
-    found = mapping(parent, *path[:-1]).get(path[-1])
+    found = value(parent, *path)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def items(parent: Object, *path: str) -> list[Object]:
     """Return the objects in the list at a path."""
-    found = mapping(parent, *path[:-1]).get(path[-1])
+    found = value(parent, *path)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def texts(parent: Object, *path: str) -> list[str]:
     """Return the strings in the list at a path."""
-    found = mapping(parent, *path[:-1]).get(path[-1])
+    found = value(parent, *path)
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 

@@ -132,14 +132,16 @@ def _devices_faults(container: Object, where: str) -> Iterator[Cause]:
     """
     resources: set[str] = set()
     for index, device in enumerate(items(container, "devices")):
-        at = f"{where}.devices[{index}]"
         resource, ids = text(device, "resourceName"), texts(device, "deviceIDs")
         if not is_extended_resource_name(resource):
             why = "must be an extended resource name"
-            yield invalid_value(f"{at}.resourceName", resource, why)
+            yield invalid_value(f"{where}.devices[{index}].resourceName", resource, why)
         elif resource in resources:
-            yield duplicate(f"{at}.resourceName", resource)
+            yield duplicate(f"{where}.devices[{index}].resourceName", resource)
         resources.add(resource)
+        if "" not in ids and len(set(ids)) == len(ids):
+            continue
+        at = f"{where}.devices[{index}]"
         for place, each in enumerate(ids):
             if not each:
                 yield required(f"{at}.deviceIDs[{place}]")

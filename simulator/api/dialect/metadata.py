@@ -40,6 +40,7 @@ ANNOTATIONS_MAX: Final = 256 * 1024
 """Most bytes of all annotations together."""
 _GENERATED_MAX: Final = 58
 """So much of `generateName` stays before the five letters that are added."""
+_CHECKED: Final = frozenset({"labels", "annotations", "finalizers", "ownerReferences"})
 _WITH_GENERATION: Final = frozenset({PODS, DEVICE_BINDINGS})
 _SERVER_OWNED: Final = (
     "uid",
@@ -182,12 +183,13 @@ def metadata_faults(kind: Kind, metadata: Object) -> Iterator[Cause]:
         namespace = text(metadata, "namespace")
         for fault in names.label_faults(namespace):
             yield invalid_value("metadata.namespace", namespace, fault)
-    yield from _label_faults(mapping(metadata, "labels"))
-    yield from _annotation_faults(mapping(metadata, "annotations"))
-    for finalizer in texts(metadata, "finalizers"):
-        for fault in names.qualified_faults(finalizer):
-            yield invalid_value("metadata.finalizers", finalizer, fault)
-    yield from _owner_faults(items(metadata, "ownerReferences"))
+    if not metadata.keys().isdisjoint(_CHECKED):
+        yield from _label_faults(mapping(metadata, "labels"))
+        yield from _annotation_faults(mapping(metadata, "annotations"))
+        for finalizer in texts(metadata, "finalizers"):
+            for fault in names.qualified_faults(finalizer):
+                yield invalid_value("metadata.finalizers", finalizer, fault)
+        yield from _owner_faults(items(metadata, "ownerReferences"))
 
 
 def _label_faults(labels: Object) -> Iterator[Cause]:

@@ -8,6 +8,7 @@ the page's own name was made to lead here.
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 from typing import Final
 
 from simulator.api.dialect.authorization import ADMIN, ANONYMOUS, Identity, Tokens
@@ -17,6 +18,7 @@ from simulator.errors import ConfigError
 
 _PORT_MAX: Final = 65_535
 _BEARER: Final = "bearer "
+_HOSTS_KEPT: Final = 64
 
 
 class Access:
@@ -51,6 +53,7 @@ class Access:
         return identity
 
 
+@lru_cache(maxsize=_HOSTS_KEPT)
 def _is_here(host: str) -> bool:
     """Tell whether a `Host` header names this machine; HTTP/1.0 has none."""
     if not host:

@@ -13,7 +13,7 @@ from simulator.api.serving.stored import Stored
 from simulator.core.instants import Instant
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Call:
     """A request.
 
@@ -38,7 +38,7 @@ class Call:
         return self.exchange.header(b"content-type")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reply:
     """What a write is answered with.
 

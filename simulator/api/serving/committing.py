@@ -36,7 +36,7 @@ _EVENTS: Final = kinds.EVENTS.resource
 Decide: TypeAlias = "Callable[[Object | None, Fresh], Written]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Change:
     """What a write has done.
 
@@ -237,9 +237,9 @@ def proposed(now: Instant, key: ObjectKey, stored: Stored | None, written: Writt
     if stored is None:
         return creation(now, key, document), document
     if written.removed:
-        return DeleteObject(now, key, stored.revision, stored.uid), None
+        return DeleteObject(now, key, stored.revision), None
     body, expires = encoded(document), _expires(key, now)
-    return UpdateObject(now, key, body, stored.revision, stored.uid, expires), document
+    return UpdateObject(now, key, body, stored.revision, expires=expires), document
 
 
 def creation(now: Instant, key: ObjectKey, document: Object) -> CreateObject:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from simulator.api.serving.stored import Stored
@@ -37,13 +37,13 @@ class Event:
     Attributes:
         old: It before; None when it was not there.
         new: It afterwards; None when it is gone.
-        lines: It as watchers are told it, made once for all who want the same.
+        lines: It as watchers are told it, made once for all who want the same; None for none.
     """
 
     revision: int
     old: Stored | None
     new: Stored | None
-    lines: dict[Line, bytes] = field(default_factory=dict)
+    lines: dict[Line, bytes] | None = None
 
     @property
     def size(self) -> int:
@@ -107,12 +107,13 @@ class Window:
 
     def line(self, event: Event, line: Line, make: Callable[[], bytes]) -> bytes:
         """Return an event as a watcher is told it, made once for all who want the same."""
+        if event.lines is None:
+            event.lines = {}
+            self._lined.append(event)
+            if len(self._lined) > _LINED_MAX:
+                self._lined.popleft().lines = None
         made = event.lines.get(line)
         if made is None:
-            if not event.lines:
-                self._lined.append(event)
-                if len(self._lined) > _LINED_MAX:
-                    self._lined.popleft().lines.clear()
             made = event.lines[line] = make()
         return made
 

@@ -11,11 +11,11 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, TypeAlias, cast
 
-from simulator.api.dialect.documents import Object
+from simulator.api.dialect.documents import Object, text
 from simulator.api.dialect.kinds import STORED_KINDS, Kind
 from simulator.api.serving.events import EVENT_BYTES_MAX, EVENTS_MAX, Event
 from simulator.api.serving.shelves import Shelf
-from simulator.api.serving.stored import Parsed, Stored, stored_object, with_revision
+from simulator.api.serving.stored import Parsed, Stored, stored_object
 from simulator.api.serving.turns import Turns
 from simulator.api.serving.watches import WatchHub
 from simulator.errors import StoreError
@@ -181,8 +181,10 @@ class Objects:
         if document is None:
             old = shelf.remove((change.key.namespace, change.key.name))
         else:
-            document = with_revision(document, revision)
-            new = stored_object(shelf.kind, document, revision=revision, body=change.body)
+            key = change.key
+            node = text(document, "spec", "nodeName")
+            new = Stored(shelf.kind, key.namespace, key.name, node, revision, change.body)
+            new.is_revised = False
             self.parsed.keep(new, document)
             old = shelf.put(new)
         event = Event(revision, old, new)

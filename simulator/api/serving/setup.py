@@ -12,7 +12,7 @@ from simulator.api.serving.access import is_loopback, parse_address
 from simulator.api.serving.certificates import own_certificate
 from simulator.api.serving.kubeconfig import kubeconfig, write_kubeconfig
 from simulator.api.serving.limits import Limits
-from simulator.api.serving.loops import new_loop
+from simulator.api.serving.loops import new_loop, seldom_collected
 from simulator.api.serving.objects import ObjectCommits
 from simulator.api.serving.running import ApiServer, ApiSettings
 from simulator.errors import ConfigError
@@ -95,6 +95,7 @@ async def running(
     try:
         if kubeconfig_file is not None:
             write_kubeconfig(kubeconfig_file, setup.kubeconfig(server.url))
-        yield server.url
+        with seldom_collected():
+            yield server.url
     finally:
         await server.stop()

@@ -19,10 +19,10 @@ from simulator.object_ports import Body
 Place = tuple[str, str]
 """Where an object is among those of its kind: namespace, empty for kinds without, and name."""
 
-_FIRST: Final = frozenset({"apiVersion", "kind", "metadata"})
+_METADATA: Final = '{"metadata":{'
 _REVISION: Final = b'"resourceVersion":"'
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False)
-_PARSED_MAX: Final = 2_048
+_PARSED_MAX: Final = 256
 
 
 def encoded(document: Object) -> Body:
@@ -31,18 +31,17 @@ def encoded(document: Object) -> Body:
     A document that came from JSON may hold halves of surrogate pairs, which UTF-8 has no bytes
     for: they are written as JSON escapes.
     """
-    metadata = {
-        key: value
-        for key, value in mapping(document, "metadata").items()
-        if key != "resourceVersion"
-    }
-    rest = {key: value for key, value in document.items() if key not in _FIRST}
+    metadata = {**mapping(document, "metadata")}
+    metadata.pop("resourceVersion", None)
+    rest: Object = {"metadata": metadata, **document}
+    rest["metadata"] = metadata
+    del rest["apiVersion"], rest["kind"]
     before = _before(text(document, "apiVersion"), text(document, "kind"))
-    inner, outer = _ENCODER.encode(metadata), _ENCODER.encode(rest)
+    line = _ENCODER.encode(rest)
     try:
-        return Body(before, _after(inner, outer).encode())
+        return Body(before, _after(line).encode())
     except UnicodeEncodeError:
-        return Body(before, _after(_escaped(metadata), _escaped(rest)).encode())
+        return Body(before, _after(_escaped(rest)).encode())
 
 
 @lru_cache
@@ -51,10 +50,10 @@ def _before(api_version: str, kind: str) -> bytes:
     return named[:-1].encode() + b',"metadata":{' + _REVISION
 
 
-def _after(metadata: str, rest: str) -> str:
-    """Return what stands behind the revision: the rest of the metadata, and of the object."""
-    inner = f",{metadata[1:]}" if len(metadata) > len("{}") else "}"
-    return f'"{inner},{rest[1:]}' if len(rest) > len("{}") else f'"{inner}}}'
+def _after(line: str) -> str:
+    """Return what stands behind the revision, from an object that begins with its metadata."""
+    inner = line[len(_METADATA) :]
+    return f'"{inner}' if inner.startswith("}") else f'",{inner}'
 
 
 def encoded_json(document: Object) -> bytes:
@@ -81,20 +80,20 @@ class Stored:
     """One object at one revision.
 
     Attributes:
-        uid: Its `metadata.uid`.
         node: Its `spec.nodeName`, by which many ask; empty where there is none.
         body: It as JSON, revision included.
         document: It parsed, while `Parsed` keeps it.
+        is_revised: Whether the document has the revision.
     """
 
     kind: Kind
     namespace: str
     name: str
-    uid: str
     node: str
     revision: int
     body: bytes
     document: Object | None = None
+    is_revised: bool = True
 
     @property
     def place(self) -> Place:
@@ -126,7 +125,17 @@ class Parsed:
         if document is None:
             document = cast("Object", json.loads(stored.body))
             self.keep(stored, document)
+        elif not stored.is_revised:
+            # What was written has the revision of what it was made from.
+            document = stored.document = with_revision(document, stored.revision)
+            stored.is_revised = True
         return document
+
+
+def with_revision(document: Object, revision: int) -> Object:
+    """Return a document with a resourceVersion; the given one is not changed."""
+    metadata = {**mapping(document, "metadata"), "resourceVersion": str(revision)}
+    return {**document, "metadata": metadata}
 
 
 def stored_object(kind: Kind, document: Object, *, revision: int, body: bytes) -> Stored:
@@ -136,15 +145,7 @@ def stored_object(kind: Kind, document: Object, *, revision: int, body: bytes) -
         kind,
         text(metadata, "namespace"),
         text(metadata, "name"),
-        text(metadata, "uid"),
         text(document, "spec", "nodeName"),
         revision,
         body,
     )
-
-
-def with_revision(document: Object, revision: int) -> Object:
-    """Return a document with a resourceVersion; the given one is not changed."""
-    metadata = dict(mapping(document, "metadata"))
-    metadata["resourceVersion"] = str(revision)
-    return {**document, "metadata": metadata}

@@ -165,6 +165,8 @@ class WatchHub:
 
     def tell(self, shelf: Shelf, event: Event, number: int) -> None:
         """Wake the idle watches that an event may concern."""
+        if not self._idle:
+            return
         for node in _nodes_of(event):
             idle = self._idle.get((shelf.kind.resource, node))
             if idle:

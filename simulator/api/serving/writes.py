@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from simulator.api.dialect import bodies, writing
 from simulator.api.dialect.authorization import restrict
 from simulator.api.dialect.documents import Object
 from simulator.api.dialect.patches import PatchType
-from simulator.api.dialect.queries import read_write_query
+from simulator.api.dialect.queries import WriteQuery, read_write_query
 from simulator.api.dialect.statuses import not_found
 from simulator.api.dialect.writing import Fresh, Written
 from simulator.api.serving.calls import Call, Reply
 from simulator.api.serving.committing import CREATED, OK, Committing
 from simulator.api.serving.exchange import BodyBudget
 from simulator.api.serving.reads import key_of
+
+_PLAIN: Final = WriteQuery()
 
 
 class Writes:
@@ -30,7 +34,7 @@ class Writes:
     async def create(self, call: Call) -> Reply:
         """POST to a collection."""
         route = call.route
-        query = read_write_query(call.pairs)
+        query = read_write_query(call.pairs) if call.pairs else _PLAIN
         data = await call.exchange.body(self._budget)
         body = bodies.read_object(route, call.content_type, data, query.validation)
         restrict(call.identity, call.verb, route, None, body)
@@ -43,7 +47,7 @@ class Writes:
     async def update(self, call: Call) -> Reply:
         """PUT an object, or its status."""
         route = call.route
-        query = read_write_query(call.pairs)
+        query = read_write_query(call.pairs) if call.pairs else _PLAIN
         data = await call.exchange.body(self._budget)
         body = bodies.read_object(route, call.content_type, data, query.validation)
 

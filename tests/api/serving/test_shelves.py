@@ -16,7 +16,7 @@ PLACES = [(namespace, name) for namespace in ("a", "b") for name in ("x", "y", "
 
 def an_object(place: Place, revision: int) -> Stored:
     body = b'{"metadata":{"resourceVersion":"%d"}}' % revision
-    return Stored(PODS, *place, "uid", "", revision, body)
+    return Stored(PODS, *place, "", revision, body)
 
 
 def everything(_: Stored) -> bool:

@@ -20,7 +20,7 @@ NODES = ["n0", "n1", ""]
 
 
 def an_object(place: Place, node: str, revision: int) -> Stored:
-    return Stored(PODS, *place, "uid", node, revision, b"{}")
+    return Stored(PODS, *place, node, revision, b"{}")
 
 
 def is_odd(stored: Stored) -> bool:

@@ -64,9 +64,14 @@ def _object(value: Object, fields: Type, owner: str, path: str, unknown: list[st
     made: Object = {}
     for key, each in value.items():
         known = fields.get(key)
+        if known is not None and known.is_text and isinstance(each, str):
+            made[key] = each  # Most fields are this, and need no word about where they are.
+            continue
         where = f"{path}.{key}" if path else key
         if known is None:
             unknown.append(where)
+        elif known.is_one_object and isinstance(each, dict):
+            made[key] = _object(each, type_named(known.type), known.type, where, unknown)
         elif each is not None:
             made[key] = _shaped(each, known, known.shape, (owner, where), unknown)
     return made
@@ -82,6 +87,8 @@ def _shaped(
     if shape.startswith("[]"):
         if not isinstance(value, list):
             raise _mistyped(value, place, f"[]{_go(known)}", "array")
+        if not inner and known.type == "string" and all(isinstance(each, str) for each in value):
+            return [*value]
         return [
             _shaped(each, known, inner, (owner, f"{path}[{index}]"), unknown)
             for index, each in enumerate(value)

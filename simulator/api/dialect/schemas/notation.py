@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Final
@@ -38,6 +38,7 @@ class Field:
         merges: Whether a strategic merge patch merges the list with what is there.
         key: What tells the elements of such a list apart; empty for a set of plain values.
         retains: Whether a patch may say which keys of an element are kept.
+        is_text, is_one_object: Whether the value is one string, one object of a named type.
     """
 
     name: str
@@ -47,6 +48,13 @@ class Field:
     merges: bool = False
     key: str = ""
     retains: bool = False
+    is_text: bool = field(init=False)
+    is_one_object: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note what is asked for every field of every body."""
+        object.__setattr__(self, "is_text", not self.shape and self.type == "string")
+        object.__setattr__(self, "is_one_object", not self.shape and self.is_object)
 
     @property
     def is_object(self) -> bool:
