@@ -46,6 +46,7 @@ def findings(merged: Sequence[Merged]) -> tuple[str, ...]:
         list(_saturation(at_scheduled_rates(merged), naming)),
     ]
     found = [kind[0] for kind in kinds if kind] + [one for kind in kinds for one in kind[1:]]
+    found += _ease(at_scheduled_rates(merged))
     if not found:
         return (_alone(merged[0], naming) if len(merged) == 1 else _fastest(merged, naming),)
     if any(len(one.rows) == 1 and one.setting.clock is TimeSource.REAL for one in merged):
@@ -81,31 +82,35 @@ def _growth(merged: Sequence[Merged]) -> Iterator[str]:
 
 def _saturation(merged: Sequence[Merged], naming: Naming) -> Iterator[str]:
     """Say which settings do not serve what is offered, and what they serve at most."""
-    if not merged:
-        return
     full: dict[str, float] = {}
     for one in merged:
         achieved = one.spread(ACHIEVED.of)
         if achieved and not keeps_up(one):
             name = naming.name(one.setting)
             full[name] = max(full.get(name, 0.0), achieved.median)
-    most = max(row.offered_per_second for one in merged for row in one.rows)
-    settings = len({one.setting for one in merged})
     if not full:
-        if settings > 1:
-            yield (
-                f"All {settings} settings serve what is offered, at most {number(most)}/s: "
-                "none is saturated."
-            )
         return
     ordered = sorted(full.items(), key=lambda item: item[1])
     named = "; ".join(f"{name} at {number(rate)}/s" for name, rate in ordered[:_NAMED_MAX])
     more = len(ordered) - _NAMED_MAX
     rest = f"; and {more} more" if more > 0 else ""
+    settings = counted(len({one.setting for one in merged}), "setting")
     yield (
-        f"{len(full)} of {counted(settings, 'setting')} saturate below what is offered "
-        f"(at most {number(most)}/s): {named}{rest}."
+        f"{len(full)} of {settings} saturate below what is offered "
+        f"(at most {_most_offered(merged)}/s): {named}{rest}."
     )
+
+
+def _ease(merged: Sequence[Merged]) -> Iterator[str]:
+    """Say that all settings serve what is offered, if they do."""
+    settings = len({one.setting for one in merged})
+    if settings > 1 and all(map(keeps_up, merged)):
+        most = _most_offered(merged)
+        yield f"All {settings} settings serve what is offered, at most {most}/s."
+
+
+def _most_offered(merged: Sequence[Merged]) -> str:
+    return number(max(row.offered_per_second for one in merged for row in one.rows))
 
 
 def _alone(one: Merged, naming: Naming) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from benchmarks.results.merging import Merged
+from benchmarks.results.merging import Merged, Spread
 from benchmarks.results.naming import client_limits, options_words
 from benchmarks.results.pairs import Pair, pairs
 from benchmarks.results.quantities import (
@@ -14,6 +14,7 @@ from benchmarks.results.quantities import (
     RUNNING_P99,
     START_P50,
     START_P99,
+    Quantity,
 )
 from benchmarks.results.rows import Setting, Store
 from benchmarks.results.wording import differences
@@ -23,6 +24,8 @@ _ASKED: Final = "bind-resource"
 """What the review of 2018 asked about."""
 _PHASES_MAX: Final = 2
 """Phases that are told one by one; of more, as those of a ramp, the differences are a range."""
+_PARTS_MAX: Final = 2
+"""Limits and phases of which everything is told; of more only the tail is."""
 _LOCAL: Final = ("checkpoint", "database")
 """Persistences without the API, the one to compare with first."""
 
@@ -44,14 +47,11 @@ def added_to_the_start(merged: Sequence[Merged]) -> Iterator[str]:
     stores = {one.setting.persistence: one.setting.store for one in merged}
     for way in sorted(ways, key=_in_question_first(stores)):
         found = _compared(merged, local, way)
-        parts = [
-            part
-            for limits in dict.fromkeys(client_limits(pair.second.setting) for pair in found)
-            if (part := _added(found, limits))
-        ]
-        if parts:
+        parts = [_Part(limits, phase, here) for limits, phase, here in _parted(found)]
+        known = [part for part in parts if part.is_known]
+        if known:
             name = _name(found[0].second.setting)
-            yield f"Compared with {local}, {name} changes a pod's start {'; '.join(parts)}."
+            yield f"Compared with {local}, {name} changes {_told(known)}."
 
 
 def _compared(merged: Sequence[Merged], local: str, way: _Way) -> list[Pair]:
@@ -104,38 +104,78 @@ def _around(setting: Setting) -> tuple[object, ...]:
     )
 
 
-def _added(found: Sequence[Pair], limits: str) -> str:
-    """Return `at QPS 5/10 by +3ms at the median and +40ms at p99`; empty where nothing is known."""
-    here = [pair for pair in found if client_limits(pair.second.setting) == limits]
-    phases = list(dict.fromkeys(pair.first.phase for pair in here))
-    if len(phases) == 1 or len(phases) > _PHASES_MAX:
-        told = _changed(here)
-    else:
-        each = {
-            phase: _changed([pair for pair in here if pair.first.phase == phase])
-            for phase in phases
-        }
-        told = ", ".join(f"{change} ({phase})" for phase, change in each.items() if change)
-    at = f"at QPS {limits} " if limits != "-" else ""
-    return f"{at}by {told}" if told else ""
+def _parted(found: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
+    """Iterate over pairs by the client's limits and by phases; many phases are taken together."""
+    for limits in dict.fromkeys(client_limits(pair.second.setting) for pair in found):
+        here = [pair for pair in found if client_limits(pair.second.setting) == limits]
+        phases = dict.fromkeys(pair.first.phase for pair in here)
+        if len(phases) == 1 or len(phases) > _PHASES_MAX:
+            yield limits, "", here
+        else:
+            for phase in phases:
+                yield limits, phase, [pair for pair in here if pair.first.phase == phase]
 
 
-def _changed(here: Sequence[Pair]) -> str:
-    """Return `+3ms at the median and +40ms at p99`; empty where nothing is known."""
-    calm = [pair for pair in here if pair.is_calm]
-    overloaded = "" if calm else ", with more load than they serve"
-    for middle, tail in ((START_P50, START_P99), (P50, P99)):
-        known = [(pair.spreads(middle), pair.spreads(tail)) for pair in calm or here]
-        both = [(one, two) for one, two in known if one is not None and two is not None]
-        if both:
-            medians = differences([one for one, _ in both])
-            tails = differences([two for _, two in both])
-            told = f"{medians} at the median and {tails} at p99"
-            return f"{told}{_until_running(calm or here)}{overloaded}"
-    return ""
+class _Part:
+    """What changes at one limit of the client, in one phase.
+
+    Args:
+        limits: `5/10`, or `-`.
+        phase: Empty for all of them.
+        here: Pairs; those that are not overloaded count, if there are any.
+    """
+
+    def __init__(self, limits: str, phase: str, here: Sequence[Pair]) -> None:
+        calm = [pair for pair in here if pair.is_calm]
+        self.limits = limits
+        self.phase = phase
+        self.is_overloaded = not calm
+        self._pairs = calm or here
+        starts = self._spreads(START_P99)
+        self.middle = self._spreads(START_P50 if starts else P50)
+        self.tail = starts or self._spreads(P99)
+        self.running = self._spreads(RUNNING_P99)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is anything to tell."""
+        return bool(self.middle and self.tail)
+
+    def _spreads(self, quantity: Quantity) -> list[tuple[Spread, Spread]]:
+        return [both for pair in self._pairs if (both := pair.spreads(quantity)) is not None]
 
 
-def _until_running(here: Sequence[Pair]) -> str:
-    """Return what becomes of the time until the API shows a pod running, where that is known."""
-    known = [both for pair in here if (both := pair.spreads(RUNNING_P99)) is not None]
-    return f", until Running in the API by {differences(known)} at p99" if known else ""
+def _told(parts: Sequence[_Part]) -> str:
+    """Return what changes: in full where that is short, and otherwise only the tail."""
+    is_brief = len(parts) > _PARTS_MAX
+    by_limits: dict[str, list[_Part]] = {}
+    for part in parts:
+        by_limits.setdefault(part.limits, []).append(part)
+    told = []
+    for limits, here in by_limits.items():
+        at = f"at QPS {limits} " if limits != "-" else ""
+        changes = " and ".join((_brief if is_brief else _full)(part) for part in here)
+        told.append(f"{at}by {changes}")
+    what = "a pod's start"
+    if is_brief:
+        what = "the p99 of a pod's start"
+        if any(part.running for part in parts):
+            what += ", in brackets until the API shows it running,"
+    return f"{what} {'; '.join(told)}"
+
+
+def _full(part: _Part) -> str:
+    told = f"{differences(part.middle)} at the median and {differences(part.tail)} at p99"
+    if part.running:
+        told += f", until Running in the API by {differences(part.running)} at p99"
+    return told + _where(part)
+
+
+def _brief(part: _Part) -> str:
+    running = f" ({differences(part.running)})" if part.running else ""
+    return f"{differences(part.tail)}{running}{_where(part)}"
+
+
+def _where(part: _Part) -> str:
+    overloaded = ", with more load than they serve" if part.is_overloaded else ""
+    return (f" in {part.phase}" if part.phase else "") + overloaded
