@@ -238,7 +238,7 @@ def _plugins(profile: Profile, inventory: _Inventory, nodes: Nodes) -> Iterator[
                 pre_start_required=plugin.told_before,
                 preferred_allocation=plugin.asked_before,
                 reregister_after=plugin.reregister_after,
-                starts_after_boot=plugin.reregister_after,
+                starts_after_boot=plugin.starts_after_boot,
                 latency=PluginLatency(
                     plugin.allocate.p50, plugin.preferred_allocation.p50, plugin.pre_start.p50
                 ),

@@ -114,6 +114,27 @@ def test_a_result_is_kept_in_a_file_that_can_be_reported(tmp_path: Path) -> None
     assert run["complete"] is True
 
 
+@pytest.mark.parametrize(
+    ("below", "code", "word"), [("1h", 0, "gates: 1 of 1 hold"), ("1ns", 1, "gate failed: burst")]
+)
+def test_a_run_ends_with_what_its_gates_say(
+    below: str, code: int, word: str, tmp_path: Path
+) -> None:
+    text = find_profile("burst-110").read_text()
+    gate = f"{{measure: start, percentile: 99, below: {below}}}"
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        text.replace("burst: {pods: 110}", "burst: {pods: 2}")
+        .replace("drain: 10m", f"drain: 10m, gate: {gate}")
+        .replace("[checkpoint, bind-resource, {bind-resource: {perContainer: true}}]", "checkpoint")
+        .replace("[{qps: 5, burst: 10}, {qps: 50, burst: 100}]", "{qps: 5, burst: 10}")
+    )
+    finished = rebind("bench", "run", str(own))
+
+    assert finished.code == code
+    assert word in finished.stderr
+
+
 def test_an_interrupted_run_prints_and_keeps_what_was_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

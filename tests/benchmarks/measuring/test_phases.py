@@ -88,7 +88,7 @@ def test_pods_of_a_rebooted_node_fail_when_their_plugin_comes_late() -> None:
         phases="- {name: fill, load: load, pods: pod, drain: 10s, measure: false}\n"
         "  - {name: reboot, rebootNodes: {nodes: 100%, downtime: 5s}, drain: 60s}",
     )
-    row = replace(written, plugin="reregisterAfter: 5s").row()
+    row = replace(written, plugin="startsAfterBoot: 5s").row()
 
     assert (row.offered, row.served, row.errors) == (5, 0, 5)
 

@@ -75,13 +75,13 @@ def test_failed_gates_are_told_with_what_was_found(capsys: pytest.CaptureFixture
 
     assert capsys.readouterr().err.splitlines() == [
         "gate failed: churn: running p90 is 1m0s, wanted below 2s: checkpoint",
-        "gates: 1 of 4 gates do not hold",
+        "gates: 1 of 4 do not hold",
     ]
 
 
 def test_gates_that_hold_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     assert tell_gates(PROFILE, [row()])
-    assert capsys.readouterr().err == "gates: 2 gates hold\n"
+    assert capsys.readouterr().err == "gates: 2 of 2 hold\n"
 
 
 def test_without_gates_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:

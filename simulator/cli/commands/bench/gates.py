@@ -10,7 +10,6 @@ from benchmarks.profiles.gates import judge
 from benchmarks.profiles.profile import Profile
 from benchmarks.results.naming import Naming
 from benchmarks.results.rows import Row
-from simulator.core.plurals import counted
 from simulator.reports.text import printable
 
 
@@ -25,7 +24,7 @@ def tell_gates(profile: Profile, rows: Sequence[Row]) -> bool:
     if not verdicts:
         return True
     if not failed:
-        click.echo(f"gates: {counted(len(verdicts), 'gate')} hold", err=True)
+        click.echo(f"gates: {len(verdicts)} of {len(verdicts)} hold", err=True)
         return True
     naming = Naming(row.setting for row in rows)
     for one in failed:
@@ -35,5 +34,5 @@ def tell_gates(profile: Profile, rows: Sequence[Row]) -> bool:
             f"{naming.name(row.setting)}"
         )
         click.echo(printable(line), err=True)
-    click.echo(f"gates: {len(failed)} of {counted(len(verdicts), 'gate')} do not hold", err=True)
+    click.echo(f"gates: {len(failed)} of {len(verdicts)} do not hold", err=True)
     return False

@@ -14,6 +14,7 @@ from benchmarks.profiles.presets import find_profile
 from benchmarks.results.documents import result_text
 from benchmarks.results.rows import Result
 from scenarios.files.parameters import check_settings, read_settings
+from simulator.cli.commands.bench.gates import tell_gates
 from simulator.cli.commands.bench.progress import progress_shown
 from simulator.cli.commands.bench.showing import show_result
 from simulator.cli.failures import EnvironmentProblem
@@ -51,15 +52,19 @@ class Wanted:
     database: str | None
 
 
-def run_and_show(wanted: Wanted, output: OutputOptions) -> None:
+def run_and_show(wanted: Wanted, output: OutputOptions) -> bool:
     """Run a profile and write its result to stdout, after Ctrl-C what was measured.
+
+    Returns:
+        Whether all gates of the profile hold.
 
     Raises:
         ProfileError: There is no such profile, or it is not valid.
         EnvironmentProblem: fsyncs cannot be counted here.
     """
+    run = _run(wanted)
     with progress_shown() as line:
-        runner = Runner(_run(wanted), kept=_keeper(wanted.out), progress=line.show)
+        runner = Runner(run, kept=_keeper(wanted.out), progress=line.show)
         try:
             runner.measure()
         except AttributeError as error:
@@ -70,6 +75,7 @@ def run_and_show(wanted: Wanted, output: OutputOptions) -> None:
                 show_result(runner.result, output)
             raise
     show_result(runner.result, output)
+    return tell_gates(run.profile, runner.result.rows)
 
 
 def _run(wanted: Wanted) -> Run:
