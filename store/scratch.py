@@ -71,6 +71,12 @@ def scratch(url: str, *, added_fsync: Duration = Duration(0)) -> Iterator[Scratc
         engine = create_engine(database.url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
         name = f"{PREFIX}{secrets.token_hex(_RANDOM_BYTES)}"
         with engine.connect() as connection:
+            if added_fsync and connection.exec_driver_sql("SHOW fsync").scalar() != "on":
+                reason = (
+                    f"the server of {database.name} does not sync its log, so nothing can be added "
+                    "to it; turn its fsync on"
+                )
+                raise ConfigError(reason)
             connection.exec_driver_sql(f"CREATE SCHEMA {name}")
             try:
                 yield Scratch(_within(url, name, added_fsync), connection)

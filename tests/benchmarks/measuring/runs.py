@@ -76,14 +76,20 @@ class Written:
         """Return what is run."""
         return self.profile().combinations()
 
-    def rows(self, watch: Callable[[Target], None] = lambda _: None) -> list[Row]:
+    def rows(
+        self,
+        watch: Callable[[Target], None] = lambda _: None,
+        *,
+        postgresql: str | None = None,
+    ) -> list[Row]:
         """Run the first combination; `watch` is given the target before the load begins."""
         rows: list[Row] = []
         profile = self.profile()
-        combination = profile.combinations()[0]
+        combination = profile.combinations(postgresql=True)[0]
 
         async def play() -> None:
-            async with target(Request(profile, combination, profile.seed)) as made:
+            request = Request(profile, combination, profile.seed, postgresql=postgresql)
+            async with target(request) as made:
                 watch(made)
                 phases = Phases(
                     profile=profile,
@@ -98,9 +104,14 @@ class Written:
         asyncio.run(play())
         return rows
 
-    def row(self, watch: Callable[[Target], None] = lambda _: None) -> Row:
+    def row(
+        self,
+        watch: Callable[[Target], None] = lambda _: None,
+        *,
+        postgresql: str | None = None,
+    ) -> Row:
         """Run the first combination, which has one row."""
-        [row] = self.rows(watch)
+        [row] = self.rows(watch, postgresql=postgresql)
         return row
 
     def result(self, *, repetitions: int = 1) -> Result:
