@@ -120,6 +120,7 @@ class ApiApp:
         if verb in _READS:
             return await self._read(call)
         authorize(identity, verb, route, None)
+        answer_form(exchange.header(b"accept"))  # Nothing is written that cannot be answered.
         await self._reply(call, await self._orders.write(call))
         return None
 
