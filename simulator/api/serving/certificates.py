@@ -58,7 +58,8 @@ def own_certificate(host: str) -> Certificate:
         request.write_text(_request(host))
         _run(
             [
-                *(openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-sha256"),
+                *(openssl, "req", "-x509", "-nodes", "-sha256"),
+                *("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"),
                 *("-days", str(_DAYS), "-config", str(request)),
                 *("-keyout", str(key), "-out", str(certificate)),
             ]
@@ -76,7 +77,7 @@ def _request(host: str) -> str:
         "[req]\nprompt=no\ndistinguished_name=name\nx509_extensions=extensions\n"
         "[name]\nCN=rebind\n"
         "[extensions]\nbasicConstraints=critical,CA:TRUE\n"
-        "keyUsage=critical,digitalSignature,keyEncipherment,keyCertSign\n"
+        "keyUsage=critical,digitalSignature,keyCertSign\n"
         "extendedKeyUsage=serverAuth\nsubjectKeyIdentifier=hash\n"
         f"authorityKeyIdentifier=keyid\nsubjectAltName={names}\n"
     )

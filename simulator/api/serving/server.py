@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import ssl
 from collections.abc import Generator
@@ -26,6 +27,9 @@ from simulator.errors import ServerError
 
 _BACKLOG: Final = 1_024
 _LAST_ANSWERS_SECONDS: Final = 10
+_LOOKED_SECONDS: Final = 0.05
+_PARTING_SECONDS: Final = 0.5
+"""How long clients have to say goodbye: over TLS both sides do, and most that wait do not."""
 
 
 class _Server(uvicorn.Server):
@@ -51,7 +55,7 @@ def listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         shown = f"[{host}]" if ":" in host else host
         reason = (
-            f"the API cannot be served on {shown}:{port}: {error.strerror or error}; "
+            f"the API cannot be served on {shown}:{port}: {os.strerror(error.errno or 0)}; "
             "choose another address with --http"
         )
         raise ServerError(reason) from error
@@ -120,5 +124,16 @@ class HttpServer:
         self._app.end()
         self._server.should_exit = True
         if self._serving is not None:
+            state, answered_at = self._server.server_state, None
+            now = asyncio.get_running_loop().time
+            while not self._serving.done():
+                await asyncio.wait([self._serving], timeout=_LOOKED_SECONDS)
+                if state.tasks:
+                    answered_at = None
+                elif answered_at is None:
+                    answered_at = now()
+                elif now() - answered_at > _PARTING_SECONDS:
+                    for connection in [*state.connections]:
+                        connection.transport.abort()
             await self._serving
         self._listener.close()
