@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NoReturn
@@ -11,7 +12,15 @@ from typing import Final, NoReturn
 import yaml
 from typing_extensions import override
 
-from simulator.api.dialect.documents import Json, Object, mapping, text, texts
+from simulator.api.dialect.documents import (
+    DEPTH_MAX,
+    Json,
+    Object,
+    is_too_deep,
+    mapping,
+    text,
+    texts,
+)
 from simulator.api.dialect.patches import Patch, PatchType, patch_types
 from simulator.api.dialect.protobuf_bodies import read_protobuf
 from simulator.api.dialect.queries import Validation, flag, number
@@ -143,6 +152,8 @@ def _document(data: bytes, media: str, wanted: str, *, strict: bool) -> Json:
     twice: list[str] = []
     try:
         found = _read_yaml(data) if media == _YAML else _read_json(data, twice, strict=strict)
+        if data.count(b"{") + data.count(b"[") > DEPTH_MAX or media == _YAML:
+            _check_depth(found)
     except (ValueError, RecursionError, yaml.YAMLError) as cause:
         why = " ".join(str(cause).split())[:200]
         raise bad_request(_unrecognized(wanted, why)) from cause
@@ -155,12 +166,18 @@ def _document(data: bytes, media: str, wanted: str, *, strict: bool) -> Json:
     return found
 
 
+def _check_depth(found: Json) -> None:
+    if is_too_deep(found):
+        why = f"exceeded max depth of {DEPTH_MAX}"
+        raise _RefusedError(why)
+
+
 def _read_json(data: bytes, twice: list[str], *, strict: bool) -> Json:
     def pairs(found: list[tuple[str, Json]]) -> Object:
         made = dict(found)
         if len(made) != len(found):
-            keys = [key for key, _ in found]
-            twice.extend(key for key in made if keys.count(key) > 1)
+            counts = Counter(key for key, _ in found)
+            twice.extend(key for key, count in counts.items() if count > 1)
         return made
 
     decoder = _DECODER if not strict else _decoder(pairs)

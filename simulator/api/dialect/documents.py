@@ -24,6 +24,26 @@ def value(parent: Object, *path: str) -> Json:
     return found
 
 
+DEPTH_MAX: Final = 128
+"""Most objects and lists that stand in each other; what is deeper is refused."""
+
+
+def is_too_deep(document: Json) -> bool:
+    """Tell whether a document is nested so deeply that walking over it could fail."""
+    level: list[Json] = [document]
+    for _ in range(DEPTH_MAX + 1):
+        below: list[Json] = []
+        for each in level:
+            if isinstance(each, dict):
+                below += each.values()
+            elif isinstance(each, list):
+                below += each
+        if not below:
+            return False
+        level = below
+    return True
+
+
 def mapping(parent: Object, *path: str) -> Object:
     """Return the object at a path; an empty one that is not part of `parent` when there is none."""
     found = value(parent, *path)

@@ -142,11 +142,13 @@ def _devices_faults(container: Object, where: str) -> Iterator[Cause]:
         if "" not in ids and len(set(ids)) == len(ids):
             continue
         at = f"{where}.devices[{index}]"
+        seen: set[str] = set()
         for place, each in enumerate(ids):
             if not each:
                 yield required(f"{at}.deviceIDs[{place}]")
-            elif each in ids[:place]:
+            elif each in seen:
                 yield duplicate(f"{at}.deviceIDs[{place}]", each)
+            seen.add(each)
 
 
 _RULES: Final = {

@@ -226,7 +226,8 @@ def _owner_faults(owners: list[Object]) -> Iterator[Cause]:
 def finalizer_faults(current: Object, metadata: Object) -> Iterator[Cause]:
     """Iterate over what is wrong about the finalizers of an object that is updated."""
     before, after = texts(current, "metadata", "finalizers"), texts(metadata, "finalizers")
-    added = [one for one in after if one not in before]
+    known, seen = set(before), set[str]()
+    added = [one for one in after if one not in known]
     if added and text(current, "metadata", "deletionTimestamp"):
         listed = ", ".join(f'"{one}"' for one in added)
         why = (
@@ -235,8 +236,9 @@ def finalizer_faults(current: Object, metadata: Object) -> Iterator[Cause]:
         )
         yield forbidden_field("metadata.finalizers", why)
     for index, one in enumerate(after):
-        if one in after[:index]:
+        if one in seen:
             yield duplicate(f"metadata.finalizers[{index}]", one)
+        seen.add(one)
 
 
 def raise_generation(kind: Kind, current: Object, after: Object) -> None:

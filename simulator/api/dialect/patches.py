@@ -8,22 +8,26 @@ without `force`; both need records of who owns which field (`managedFields`), wh
 
 from __future__ import annotations
 
+import copy
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, cast
 
 import jsonpatch
 import jsonpointer
 
-from simulator.api.dialect.documents import Json, Object
+from simulator.api.dialect.documents import Json, Object, is_too_deep, text
 from simulator.api.dialect.kinds import Kind
 from simulator.api.dialect.schemas.notation import Field, Type, type_named
 from simulator.api.dialect.statuses import StatusError, bad_request
-from simulator.api.dialect.strategic import strategic_merge
+from simulator.api.dialect.strategic import mark, strategic_merge
 
 OPERATIONS_MAX: Final = 10_000
 """Most operations of a JSON patch, as in Kubernetes."""
+COPIED_MAX: Final = 3 * 1024 * 1024
+"""Most bytes that the copies of a JSON patch add, as in Kubernetes."""
 _REJECTED: Final = "the server rejected our request due to an error in our request"
 
 
@@ -95,7 +99,7 @@ def _operated(current: Object, operations: Json) -> Object:
     if len(steps) != len(operations):
         raise bad_request("error decoding patch: every operation is an object")
     try:
-        result = jsonpatch.JsonPatch(steps).apply(current)
+        result = _stepped(current, steps)
     except jsonpatch.InvalidJsonPatch as cause:
         raise bad_request(f"error decoding patch: {cause}") from cause
     except (
@@ -106,12 +110,37 @@ def _operated(current: Object, operations: Json) -> Object:
         IndexError,
         ValueError,
         AttributeError,
+        RecursionError,
     ) as cause:
         causes: Json = [{"reason": "FieldValueInvalid", "message": str(cause), "field": "patch"}]
         raise StatusError(422, "Invalid", _REJECTED, {"causes": causes}) from cause
-    if not isinstance(result, dict):
-        raise StatusError(422, "Invalid", f"{_REJECTED}: the object is none any more")
+    if not isinstance(result, dict) or is_too_deep(result):
+        raise StatusError(422, "Invalid", f"{_REJECTED}: what it leaves is no object")
     return result
+
+
+def _stepped(current: Object, steps: list[Object]) -> Json:
+    """Carry out the operations; copies may add only so much, since each may double what there is.
+
+    Raises:
+        StatusError: 413, they add more.
+    """
+    patch = jsonpatch.JsonPatch(steps)
+    if not any(step.get("op") == "copy" for step in steps):
+        return cast("Json", patch.apply(current))
+    result, added = copy.deepcopy(current), 0
+    for step in steps:
+        if step.get("op") == "copy":
+            found = jsonpointer.resolve_pointer(result, text(step, "from"))
+            added += len(json.dumps(found))
+            if added > COPIED_MAX:
+                why = (
+                    "Unable to complete the copy, the accumulated size increase of copy is "
+                    f"{added}, exceeding the limit {COPIED_MAX}"
+                )
+                raise StatusError(413, "RequestEntityTooLarge", why)
+        result = jsonpatch.JsonPatch([step]).apply(result, in_place=True)
+    return cast("Json", result)
 
 
 def _put_over(current: Object, wanted: Mapping[str, Json], fields: Type) -> Object:
@@ -129,9 +158,12 @@ def _over(old: Json, new: Json, known: Field | None) -> Json:
     if not (isinstance(old, list) and isinstance(new, list) and known is not None and known.merges):
         return new
     result = list(old)
+    places: dict[str, int] = {}
+    for at, element in enumerate(result):
+        places.setdefault(_identity(element, known.key), at)
     for element in new:
-        place = _place(result, element, known.key)
-        if place is None:
+        place = places.setdefault(_identity(element, known.key), len(result))
+        if place == len(result):
             result.append(element)
         elif isinstance(element, dict):
             present = result[place]
@@ -140,13 +172,8 @@ def _over(old: Json, new: Json, known: Field | None) -> Json:
     return result
 
 
-def _place(elements: list[Json], wanted: Json, key: str) -> int | None:
-    """Return where a list has the element that another one stands for."""
-    for place, element in enumerate(elements):
-        if not key and element == wanted:
-            return place
-        if not key or not isinstance(element, dict) or not isinstance(wanted, dict):
-            continue
-        if key in wanted and element.get(key) == wanted[key]:
-            return place
-    return None
+def _identity(element: Json, key: str) -> str:
+    """Return what tells an element of a list apart."""
+    if key and isinstance(element, dict) and key in element:
+        return mark({key: element[key]})
+    return mark(element)

@@ -7,13 +7,13 @@ are simulated. Volumes, probes and affinity are stored as they are.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Final
 
 from simulator.api.dialect import names
 from simulator.api.dialect.compute_devices import device_faults
 from simulator.api.dialect.documents import (
-    Json,
     Object,
     containers_of,
     items,
@@ -211,10 +211,7 @@ def _deadline_faults(old: Object, new: Object) -> Iterator[Cause]:
 
 
 def _toleration_faults(old: Object, new: Object) -> Iterator[Cause]:
-    before: Json = list(items(old, "tolerations"))
-    after = items(new, "tolerations")
-    if isinstance(before, list) and any(one not in after for one in before):
-        yield forbidden_field(
-            "spec.tolerations",
-            "existing toleration can not be modified except its tolerationSeconds",
-        )
+    kept = {json.dumps(one, sort_keys=True) for one in items(new, "tolerations")}
+    if any(json.dumps(one, sort_keys=True) not in kept for one in items(old, "tolerations")):
+        why = "existing toleration can not be modified except its tolerationSeconds"
+        yield forbidden_field("spec.tolerations", why)

@@ -7,7 +7,9 @@ unmatched nulls ignored). Directives: `$patch: replace | delete`, `$retainKeys`,
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Final
 
 from simulator.api.dialect.documents import Json, Object
@@ -98,9 +100,10 @@ def _retain(result: Object, patch: Object) -> None:
         return
     kept = patch.pop(_RETAIN)
     given = [key for key in patch if not key.startswith("$")]
-    if not isinstance(kept, list) or any(key not in kept for key in given):
+    named = {key for key in kept if isinstance(key, str)} if isinstance(kept, list) else set()
+    if not isinstance(kept, list) or any(key not in named for key in given):
         raise bad_request("invalid patch format of retainKeys")
-    for key in [key for key in result if key not in kept]:
+    for key in [key for key in result if key not in named]:
         del result[key]
 
 
@@ -109,22 +112,22 @@ def _delete_plain(result: Object, key: str, unwanted: Json) -> None:
         raise bad_request("invalid patch format of primitive list")
     present = result.get(key)
     if isinstance(present, list):
-        result[key] = [each for each in present if each not in unwanted]
+        marks = {mark(each) for each in unwanted}
+        result[key] = [each for each in present if mark(each) not in marks]
 
 
 def _merged_list(old: list[Json], new: list[Json], known: Field) -> list[Json]:
     if not known.key:
-        unique: list[Json] = []
-        for each in (*old, *new):
-            if each not in unique:
-                unique.append(each)
+        unique: list[Json] = list({mark(each): each for each in (*old, *new)}.values())
         return _in_order(unique, new, old, "")
     kept, added = _special(old, new, known.key)
     fields = type_named(known.type)
     merged: list[Json] = list(kept)
+    places = _ranks(merged, known.key)
     for element in added:
-        at = _index(merged, _key(element, known.key), known.key)
-        if at is None:
+        wanted = mark(_key(element, known.key))
+        at = places.setdefault(wanted, len(merged))
+        if at == len(merged):
             merged.append(_plain(element))
         else:
             present = merged[at]
@@ -134,20 +137,20 @@ def _merged_list(old: list[Json], new: list[Json], known: Field) -> list[Json]:
 
 def _special(old: list[Json], new: list[Json], key: str) -> tuple[list[Json], list[Object]]:
     """Carry out the directives in a list; return what is left of both."""
-    kept, added, replace = old, list[Object](), False
+    unwanted, added, replace = set[str](), list[Object](), False
     for element in new:
         if not isinstance(element, dict):
             raise _unprocessable(f"{shown(element)[:200]} is no object with a {key}")
         directive = element.get(_DIRECTIVE)
         if directive == "delete":
-            unwanted = _key(element, key)
-            kept = [one for one in kept if not (isinstance(one, dict) and one.get(key) == unwanted)]
+            unwanted.add(mark(_key(element, key)))
         elif directive == "replace":
             replace = True
         elif directive is not None:
             raise _bad_type(directive, element)
         else:
             added.append(element)
+    kept = [one for one in old if mark(_identity(one, key)) not in unwanted] if unwanted else old
     return ([], added) if replace else (kept, added)
 
 
@@ -159,15 +162,21 @@ def _key(element: Object, key: str) -> Json:
     return element[key]
 
 
+def mark(value: Json) -> str:
+    """Return what two values have in common only when they are equal as JSON."""
+    return f'"{value}' if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
 def _identity(element: Json, key: str) -> Json:
     return element.get(key) if key and isinstance(element, dict) else element
 
 
-def _index(elements: Sequence[Json], wanted: Json, key: str) -> int | None:
+def _ranks(elements: Sequence[Json], key: str) -> dict[str, int]:
+    """Return where each identity stands first."""
+    ranks: dict[str, int] = {}
     for at, element in enumerate(elements):
-        if _identity(element, key) == wanted:
-            return at
-    return None
+        ranks.setdefault(mark(_identity(element, key)), at)
+    return ranks
 
 
 def _order(result: Object, patch: Object, fields: Type) -> None:
@@ -192,25 +201,15 @@ def _order(result: Object, patch: Object, fields: Type) -> None:
 
 def _check_order(new: list[Json], order: list[Json], key: str) -> None:
     """Refuse an order in which elements of the patch's list are missing or stand otherwise."""
-    last = -1
+    rest = iter([mark(_identity(each, key)) for each in order])
     for element in new:
         if isinstance(element, dict) and element.get(_DIRECTIVE) == "delete":
             continue
-        wanted = _identity(element, key)
-        at = next(
-            (
-                place
-                for place, each in enumerate(order)
-                if place > last and _identity(each, key) == wanted
-            ),
-            None,
-        )
-        if at is None:
+        if mark(_identity(element, key)) not in rest:  # Takes from it up to the element.
             raise bad_request(
                 "The order in patch list:\n"
                 f"{shown(new)[:400]}\n doesn't match $setElementOrder list:\n{shown(order)[:400]}"
             )
-        last = at
 
 
 def _in_order(
@@ -220,19 +219,22 @@ def _in_order(
 
     Kubernetes: normalizeElementOrder and mergeSortedSlice.
     """
-    ranks = [_identity(each, key) for each in wanted]
-    old = [_identity(each, key) for each in before]
-
-    def place(element: Json, among: list[Json]) -> int:
-        identity = _identity(element, key)
-        return among.index(identity) if identity in among else -1
-
-    ours = [each for each in merged if place(each, ranks) >= 0]
-    ours.sort(key=lambda each: place(each, ranks))
-    others = [each for each in merged if place(each, ranks) < 0]
-    others.sort(key=lambda each: place(each, old))
+    ranks, old = _ranks(wanted, key), _ranks(before, key)
+    ours: list[tuple[int, int, Json]] = []
+    others: list[tuple[int, Json]] = []
+    for element in merged:
+        identity = mark(_identity(element, key))
+        if identity in ranks:
+            ours.append((ranks[identity], old.get(identity, -1), element))
+        else:
+            others.append((old.get(identity, -1), element))
+    ours.sort(key=itemgetter(0))
+    others.sort(key=itemgetter(0))
     result: list[Json] = []
-    while others and ours:
-        left, right = place(others[0], old), place(ours[0], old)
-        result.append(others.pop(0) if 0 <= left < right else ours.pop(0))
-    return [*result, *others, *ours]
+    left = 0
+    for _, right_place, element in ours:
+        while left < len(others) and 0 <= others[left][0] < right_place:
+            result.append(others[left][1])
+            left += 1
+        result.append(element)
+    return result + [element for _, element in others[left:]]

@@ -298,3 +298,49 @@ def test_a_patch_of_what_is_not_there_is_not_found() -> None:
         patched(POD, None, Patch(PatchType.MERGE, {}), FRESH)
 
     assert refused.value.code == 404
+
+
+def test_copies_of_copies_are_bounded() -> None:
+    steps: Json = [
+        {"op": "copy", "from": "/metadata", "path": f"/metadata/{number}"} for number in range(40)
+    ]
+
+    with pytest.raises(StatusError, match="the accumulated size increase of copy") as refused:
+        applied(stored_pod(), Patch(PatchType.JSON, steps), "Pod")
+
+    assert refused.value.code == 413
+
+
+def test_a_copy_is_one_of_what_was_there() -> None:
+    steps: Json = [
+        {"op": "add", "path": "/metadata/labels", "value": {"a": "b"}},
+        {"op": "copy", "from": "/metadata/labels", "path": "/metadata/annotations"},
+        {"op": "replace", "path": "/metadata/labels/a", "value": "c"},
+    ]
+    result = applied(stored_pod(), Patch(PatchType.JSON, steps), "Pod")
+
+    assert mapping(result, "metadata", "annotations") == {"a": "b"}
+
+
+def test_a_json_patch_that_nests_without_end_is_refused() -> None:
+    steps: Json = [
+        {"op": "add", "path": "/status/devices" + "/a" * depth, "value": {}} for depth in range(300)
+    ]
+
+    with pytest.raises(StatusError, match="what it leaves is no object"):
+        applied(stored_pod(), Patch(PatchType.JSON, steps), "Pod")
+
+
+@pytest.mark.parametrize("patch_type", [PatchType.STRATEGIC, PatchType.APPLY])
+def test_long_lists_merge_in_one_pass(patch_type: PatchType) -> None:
+    # Compared pair by pair this would take minutes.
+    count = 20_000
+    old: list[Json] = [{"name": f"c{number}", "image": "one"} for number in range(count)]
+    new: list[Json] = [{"name": f"c{number}", "image": "two"} for number in reversed(range(count))]
+    marks: list[Json] = [f"example.com/{number}" for number in range(count)]
+    patch = Patch(patch_type, {"metadata": {"finalizers": marks}, "spec": {"containers": new}})
+
+    result = applied({"spec": {"containers": old}}, patch, "Pod")
+
+    assert [one["image"] for one in items(result, "spec", "containers")] == ["two"] * count
+    assert mapping(result, "metadata")["finalizers"] == marks

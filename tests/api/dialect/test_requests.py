@@ -308,6 +308,7 @@ def test_yaml_is_read_as_json_has_it() -> None:
         (b'{"a":1e999}', "1e999 is no number that a float64 holds"),
         (b'{"a":"\xff"}', "json parse error"),
         (b'{"a":' * 100_000, "json parse error"),
+        (b'{"a":' * 129 + b"1" + b"}" * 129, "exceeded max depth of 128"),
         (b'{"kind":"Node"}', 'Node in version "v1" cannot be handled as a Pod'),
         (b'{"apiVersion":"v2"}', "the API version in the data (v2) does not match the expected"),
     ],
