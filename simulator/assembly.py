@@ -304,6 +304,7 @@ class ApiServing:
         db: The database.
         token_file: Who has which token; None for loopback, where everybody may do everything.
         retention: Changes of each kind that watches may go back.
+        unique_devices: Whether no two pods of a node may be bound to one device.
     """
 
     http: str
@@ -312,6 +313,7 @@ class ApiServing:
     commit_batch: int = COMMIT_BATCH
     token_file: Path | None = None
     retention: int = API_RETENTION
+    unique_devices: bool = False
 
     @property
     def shown_db(self) -> str:
@@ -349,7 +351,12 @@ async def served_api(serving: ApiServing, *, kubeconfig: Path | None = None) -> 
     with _extra_api():
         # As in `api_loop`.
         from simulator.api.serving import setup as api  # noqa: PLC0415
-    setup = api.set_up(serving.http, serving.token_file, retention=serving.retention)
+    setup = api.set_up(
+        serving.http,
+        serving.token_file,
+        retention=serving.retention,
+        unique_devices=serving.unique_devices,
+    )
     with (
         opened_store(serving.db, durability=serving.durability) as store,
         closing(_committer(store, serving.commit_batch)) as committer,

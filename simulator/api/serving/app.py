@@ -47,7 +47,7 @@ class ApiApp:
         access: Who may ask.
         limits: How much is taken.
         clock: The time.
-        is_ready: Whether writes can be committed.
+        unique_devices: Whether no two pods of a node may be bound to one device.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ApiApp:
         access: Access,
         limits: Limits,
         clock: Clock,
-        is_ready: Callable[[], bool],
+        unique_devices: bool = False,
     ) -> None:
         self._gate = Gate(limits)
         self.metrics = Metrics(objects, self._gate)
@@ -65,9 +65,8 @@ class ApiApp:
         self._access = access
         self._limits = limits
         self._clock = clock
-        self._is_ready = is_ready
         self._is_ending = False
-        self._orders = Orders(Committing(objects), self._gate)
+        self._orders = Orders(Committing(objects), self._gate, unique_devices=unique_devices)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
@@ -158,7 +157,7 @@ class ApiApp:
         await call.exchange.answer(reply.code, body, headers=headers)
 
     async def _health(self, exchange: Exchange) -> None:
-        if exchange.path == "/livez" or (self._is_ready() and not self._is_ending):
+        if exchange.path == "/livez" or (self._objects.is_writable and not self._is_ending):
             await exchange.answer(OK, b"ok", TEXT)
         else:
             await exchange.answer(503, b"not ready: the server stops or cannot commit", TEXT)

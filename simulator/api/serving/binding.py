@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from simulator.api.dialect import binding, bodies
 from simulator.api.dialect.authorization import restrict
-from simulator.api.dialect.documents import Object
+from simulator.api.dialect.documents import Object, text
 from simulator.api.dialect.kinds import BINDINGS
-from simulator.api.dialect.queries import read_write_query
+from simulator.api.dialect.queries import Validation, read_write_query
 from simulator.api.dialect.reviews import reviewed
+from simulator.api.dialect.routes import Route
 from simulator.api.dialect.statuses import StatusError, not_found, success
 from simulator.api.dialect.writing import Fresh, Written
 from simulator.api.serving.calls import Call, Reply
 from simulator.api.serving.committing import CREATED, Committing, proposed
 from simulator.api.serving.deletions import Deletions
 from simulator.api.serving.exchange import BodyBudget
+from simulator.api.serving.holders import Holders, Reserve
 from simulator.api.serving.objects import Proposal
 from simulator.api.serving.reads import key_of
 from simulator.object_ports import ObjectKey
@@ -28,9 +31,17 @@ class Bindings:
         committing: What commits.
         deletions: What evicts.
         budget: What all bodies share.
+        holders: Which pods have devices, where none may be bound twice; None where that is open.
     """
 
-    def __init__(self, committing: Committing, deletions: Deletions, budget: BodyBudget) -> None:
+    def __init__(
+        self,
+        committing: Committing,
+        deletions: Deletions,
+        budget: BodyBudget,
+        holders: Holders | None = None,
+    ) -> None:
+        self._holders = holders
         self._committing = committing
         self._deletions = deletions
         self._budget = budget
@@ -50,11 +61,12 @@ class Bindings:
             restrict(call.identity, call.verb, route, current, body)
             if to_node:
                 return binding.bound(route, current, body, fresh, query.validation)
-            return binding.devices_bound(route, current, body, validation=query.validation)
+            return self._devices_bound(route, current, body, reserve, query.validation)
 
-        change = await self._committing.change(
-            key_of(route), call.now, decide, dry_run=query.dry_run
-        )
+        with self._reserving() as reserve:
+            change = await self._committing.change(
+                key_of(route), call.now, decide, dry_run=query.dry_run
+            )
         revision = (
             self._committing.objects.revision if change.stored is None else (change.stored.revision)
         )
@@ -77,7 +89,7 @@ class Bindings:
                         raise not_found(item.route.kind, item.route.name)
                     pod = objects.document_of(stored) if before is None else before.object
                     restrict(call.identity, call.verb, item.route, pod, item.body)
-                    written = binding.devices_bound(item.route, pod, item.body)
+                    written = self._devices_bound(item.route, pod, item.body, reserve)
                 except StatusError as error:
                     decided.append(error)
                     continue
@@ -88,7 +100,8 @@ class Bindings:
                 proposed(call.now, key, objects.get(key), written) for key, written in pods.items()
             ]
 
-        await self._committing.together(keys, decide)
+        with self._reserving() as reserve:
+            await self._committing.together(keys, decide)
         answers = []
         for key, error in zip(keys, decided, strict=True):
             stored = objects.get(key)
@@ -108,6 +121,28 @@ class Bindings:
         fresh = self._committing.chance.fresh(call.now)
         return Reply(CREATED, reviewed(call.route.kind, call.identity, body, fresh))
 
+    def _reserving(self) -> AbstractContextManager[Reserve]:
+        return nullcontext(_ignore) if self._holders is None else self._holders.reserving()
+
+    def _devices_bound(
+        self,
+        route: Route,
+        pod: Object,
+        body: Object,
+        reserve: Reserve,
+        validation: Validation = Validation.WARN,
+    ) -> Written:
+        node = text(pod, "spec", "nodeName")
+        holder = None if self._holders is None else self._holders.on(node)
+        written = binding.devices_bound(route, pod, body, holder=holder, validation=validation)
+        reserve(written.object)
+        return written
+
     async def _body(self, call: Call) -> Object:
         data = await call.exchange.body(self._budget)
         return bodies.read_object(call.route, call.content_type, data)
+
+
+def _ignore(pod: Object) -> None:
+    """Reserve nothing."""
+    del pod

@@ -63,6 +63,7 @@ class Objects:
         turns: Whose turn it is to write which object.
         parsed: The documents at hand.
         revision: Of the newest change that everybody may know.
+        is_writable: Whether the last commit went well.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Objects:
         self.turns = Turns()
         self.parsed = Parsed()
         self.revision = 0
+        self.is_writable = True
         self._commits = commits
         self._events_max = events_max
         self._kinds = {kind.resource: kind for kind in STORED_KINDS}
@@ -143,6 +145,7 @@ class Objects:
 
         def done(answer: list[ObjectOutcome] | StoreError) -> None:
             results: list[Stored | ObjectOutcome | None] = []
+            self.is_writable = not isinstance(answer, StoreError)
             if not isinstance(answer, StoreError):
                 results = [
                     self._published(outcome.change, document)

@@ -10,6 +10,7 @@ from simulator.api.serving.calls import Call, Reply
 from simulator.api.serving.committing import Committing
 from simulator.api.serving.deletions import Deletions
 from simulator.api.serving.exchange import BodyBudget
+from simulator.api.serving.holders import Holders
 from simulator.api.serving.writes import Writes
 
 Handler = Callable[[Call], Awaitable[Reply]]
@@ -21,12 +22,16 @@ class Orders:
     Args:
         committing: What commits.
         budget: What all bodies share.
+        unique_devices: Whether no two pods of a node may be bound to one device.
     """
 
-    def __init__(self, committing: Committing, budget: BodyBudget) -> None:
+    def __init__(
+        self, committing: Committing, budget: BodyBudget, *, unique_devices: bool = False
+    ) -> None:
         writes = Writes(committing, budget)
         deletions = Deletions(committing, budget)
-        self._bindings = Bindings(committing, deletions, budget)
+        holders = Holders(committing.objects) if unique_devices else None
+        self._bindings = Bindings(committing, deletions, budget, holders)
         self._by_verb: dict[str, Handler] = {
             kinds.CREATE: writes.create,
             kinds.UPDATE: writes.update,

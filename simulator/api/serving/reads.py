@@ -78,7 +78,7 @@ def listed(
     part: Part | None = None
     if revision is None or revision <= objects.revision:
         counted = selection.is_all and not scope.name
-        asked = Asked(scope.namespace, revision, begin, query.limit, counted)
+        asked = Asked(scope.namespace, revision, begin, query.limit, counted, scope.node)
         part = shelf.part(scope.contains, asked)
     if part is None:
         raise too_old(revision or 0, shelf.window.floor)

@@ -41,6 +41,7 @@ class ApiSettings:
         tokens: Who has which token; None for loopback without tokens.
         tls: With which certificate; None for plain HTTP.
         limits: How much it takes.
+        unique_devices: Whether no two pods of a node may be bound to one device.
     """
 
     host: str
@@ -48,6 +49,7 @@ class ApiSettings:
     tokens: Tokens | None = None
     tls: ssl.SSLContext | None = None
     limits: Limits = field(default_factory=Limits)
+    unique_devices: bool = False
 
 
 class ApiServer:
@@ -66,13 +68,12 @@ class ApiServer:
         self.objects = Objects(
             commits, events_max=limits.events, event_bytes_max=limits.event_bytes
         )
-        self._is_broken = False
         self._app = ApiApp(
             self.objects,
             access=Access(settings.tokens),
             limits=limits,
             clock=_now,
-            is_ready=lambda: not self._is_broken,
+            unique_devices=settings.unique_devices,
         )
         self._http: HttpServer | None = None
         self._sweeping: asyncio.Task[None] | None = None

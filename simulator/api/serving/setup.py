@@ -34,13 +34,16 @@ class Setup:
     kubeconfig: Callable[[str], str]
 
 
-def set_up(http: str, token_file: Path | None, *, retention: int) -> Setup:
+def set_up(
+    http: str, token_file: Path | None, *, retention: int, unique_devices: bool = False
+) -> Setup:
     """Decide how a server is to be.
 
     Args:
         http: `ADDRESS:PORT`.
         token_file: Who has which token; None for loopback without tokens.
         retention: Changes of each kind that watches may go back.
+        unique_devices: Whether no two pods of a node may be bound to one device.
 
     Raises:
         ConfigError: The address is none, or is beyond loopback without tokens; the file has none.
@@ -56,7 +59,8 @@ def set_up(http: str, token_file: Path | None, *, retention: int) -> Setup:
                 f"it could do everything; add --token-file, or use 127.0.0.1:{port}"
             )
             raise ConfigError(message)
-        return Setup(ApiSettings(host, port, limits=limits), kubeconfig)
+        plain = ApiSettings(host, port, limits=limits, unique_devices=unique_devices)
+        return Setup(plain, kubeconfig)
     try:
         text = token_file.read_text()
     except UnicodeDecodeError as error:
@@ -69,7 +73,7 @@ def set_up(http: str, token_file: Path | None, *, retention: int) -> Setup:
     def config(url: str) -> str:
         return kubeconfig(url, authority=certificate.authority, token=first)
 
-    settings = ApiSettings(host, port, tokens=tokens, tls=certificate.context, limits=limits)
+    settings = ApiSettings(host, port, tokens, certificate.context, limits, unique_devices)
     return Setup(settings, config)
 
 

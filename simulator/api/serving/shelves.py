@@ -45,6 +45,7 @@ class Asked:
         after: Where an earlier part ended.
         limit: Most objects; 0 for all.
         counted: Whether what is left over is counted, which is right if all match.
+        node: Which `spec.nodeName` all that match have; empty if that is open.
     """
 
     namespace: str = ""
@@ -52,6 +53,7 @@ class Asked:
     after: Place | None = None
     limit: int = 0
     counted: bool = False
+    node: str = ""
 
 
 class Shelf:
@@ -78,6 +80,7 @@ class Shelf:
         self._sorted: list[Place] = []
         self._unsorted: list[Place] = []
         self._gone = 0
+        self._by_node: dict[str, dict[Place, Stored]] = {}
 
     def __len__(self) -> int:
         """Return how many objects there are."""
@@ -94,6 +97,13 @@ class Shelf:
         self._objects[place] = stored
         if old is None:
             self._unsorted.append(place)
+        elif old.node != stored.node:
+            self._leave_node(old)
+        if stored.node:
+            there = self._by_node.get(stored.node)
+            if there is None:
+                there = self._by_node[stored.node] = {}
+            there[place] = stored
         return old
 
     def remove(self, place: Place) -> Stored | None:
@@ -101,11 +111,17 @@ class Shelf:
         old = self._objects.pop(place, None)
         if old is not None:
             self._gone += 1
+            self._leave_node(old)
         return old
 
     def happened(self, event: Event) -> None:
         """Note what was put or removed."""
         self.window.append(event)
+
+    def on_node(self, node: str) -> Sequence[Stored]:
+        """Return the objects with this `spec.nodeName`, by place."""
+        there = self._by_node.get(node, {})
+        return [there[place] for place in sorted(there)]
 
     def all_in(self, namespace: str = "") -> Iterator[Stored]:
         """Iterate over the objects as they are now, all or those of a namespace, by place."""
@@ -136,7 +152,11 @@ class Shelf:
                 state = event.new or event.old
                 if state is not None:
                     past.setdefault(state.place, event.old)
-        places = self._places_then(past)
+        places: Sequence[Place]
+        if asked.node and asked.revision is None:
+            places = sorted(self._by_node.get(asked.node, ()))
+        else:
+            places = self._places_then(past)
         start = _first(places, asked.namespace)
         if asked.after is not None:
             start = max(start, bisect_left(places, asked.after))
@@ -198,12 +218,27 @@ class Shelf:
         elif self._unsorted:
             if len(self._unsorted) <= _FEW:
                 for place in self._unsorted:
-                    if self._sorted[(at := bisect_left(self._sorted, place)) : at + 1] != [place]:
+                    if not _contains(self._sorted, place):
                         insort(self._sorted, place)
             else:
-                self._sorted = sorted({*self._sorted, *self._unsorted})
+                known = self._sorted
+                new = [place for place in self._unsorted if not _contains(known, place)]
+                # Two parts in order are put together in one pass.
+                self._sorted = sorted([*known, *sorted(set(new))])
             self._unsorted = []
         return self._sorted
+
+    def _leave_node(self, stored: Stored) -> None:
+        there = self._by_node.get(stored.node)
+        if there is not None:
+            there.pop(stored.place, None)
+            if not there:
+                del self._by_node[stored.node]
+
+
+def _contains(places: Sequence[Place], place: Place) -> bool:
+    at = bisect_left(places, place)
+    return at < len(places) and places[at] == place
 
 
 def _first(places: Sequence[Place], namespace: str) -> int:

@@ -98,10 +98,14 @@ def _lines(response: http.client.HTTPResponse) -> Iterator[bytes]:
 
 @contextmanager
 def running_api(
-    db: str = "sqlite://", *, limits: Limits | None = None, commit_batch: int = 512
+    db: str = "sqlite://",
+    *,
+    limits: Limits | None = None,
+    commit_batch: int = 512,
+    unique_devices: bool = False,
 ) -> Iterator[Api]:
     """Run a server on a free port."""
-    settings = ApiSettings("127.0.0.1", 0, limits=limits or Limits())
+    settings = ApiSettings("127.0.0.1", 0, limits=limits or Limits(), unique_devices=unique_devices)
     with (
         closing(SqlStore(db, durability=Durability.OFF)) as store,
         serving(store, settings, commit_batch=commit_batch) as url,

@@ -358,30 +358,61 @@ def test_a_namespace_goes_with_everything_in_it(api: Api) -> None:
     assert api.ask("POST", inside, binding("late")).code == 404
 
 
-def test_devices_are_bound_once_and_in_bulk(api: Api) -> None:
-    made = []
-    for name in ("p", "q"):
-        body = pod(name, "n0")
-        body["spec"]["containers"][0]["resources"] = {"limits": {"example.com/gpu": "1"}}
-        made.append(api.create(PODS, body))
+def pod_with_device(name: str, node: str) -> Document:
+    body = pod(name, node)
+    body["spec"]["containers"][0]["resources"] = {"limits": {"example.com/gpu": "1"}}
+    return body
 
-    def order(found: Document, device: str) -> Document:
-        return {
-            "apiVersion": "v1",
-            "kind": "ResourceBinding",
-            "metadata": {"namespace": "default"},
-            "target": {
-                "name": found["metadata"]["name"],
-                "uid": found["metadata"]["uid"],
-            },
-            "containers": [
-                {
-                    "containerName": "main",
-                    "computeDevices": [{"resourceName": "example.com/gpu", "deviceIDs": [device]}],
-                }
-            ],
+
+def order(found: Document, device: str) -> Document:
+    """Return the ResourceBinding of a pod to a device."""
+    devices = [{"resourceName": "example.com/gpu", "deviceIDs": [device]}]
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceBinding",
+        "metadata": {"namespace": "default"},
+        "target": {"name": found["metadata"]["name"], "uid": found["metadata"]["uid"]},
+        "containers": [{"containerName": "main", "computeDevices": devices}],
+    }
+
+
+def bound_at_once(api: Api, made: dict[str, Document]) -> dict[str, int]:
+    """Bind all pods to one device at the same time; return the code for each."""
+    codes: dict[str, int] = {}
+
+    def bind(name: str) -> None:
+        answer = api.ask("POST", f"{PODS}/{name}/resourcebinding", order(made[name], "gpu-0"))
+        codes[name] = answer.code
+
+    threads = [threading.Thread(target=bind, args=(name,)) for name in made]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return codes
+
+
+@pytest.mark.parametrize("unique", [False, True])
+def test_a_device_of_another_pod_is_bound_unless_the_server_is_told_not_to(unique: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    with running_api(unique_devices=unique) as api:
+        made = {
+            name: api.create(PODS, pod_with_device(name, node))
+            for name, node in (("p", "n0"), ("q", "n0"), ("r", "n1"))
         }
+        codes = bound_at_once(api, made)
+        held, other = ("p", "q") if codes["p"] == 201 else ("q", "p")
+        again = api.ask("POST", f"{PODS}/{other}/resourcebinding", order(made[other], "gpu-0"))
+        api.ask("DELETE", f"{PODS}/{held}?gracePeriodSeconds=0")
+        freed = api.ask("POST", f"{PODS}/{other}/resourcebinding", order(made[other], "gpu-0"))
 
+    assert sorted(codes.values()) == ([201, 201, 409] if unique else [201, 201, 201])
+    assert codes["r"] == freed.code == 201
+    if unique:
+        assert f"is held by pod default/{held}" in again.object["message"]
+
+
+def test_devices_are_bound_once_and_in_bulk(api: Api) -> None:
+    made = [api.create(PODS, pod_with_device(name, "n0")) for name in ("p", "q")]
     first = api.ask("POST", f"{PODS}/p/resourcebinding", order(made[0], "gpu-0"))
     again = api.ask("POST", f"{PODS}/p/resourcebinding", order(made[0], "gpu-0"))
     other = api.ask("POST", f"{PODS}/p/resourcebinding", order(made[0], "gpu-1"))

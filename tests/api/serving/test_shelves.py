@@ -11,12 +11,17 @@ from simulator.api.serving.events import Event, Window
 from simulator.api.serving.shelves import Asked, Shelf
 from simulator.api.serving.stored import Place, Stored
 
+NODES = ["n0", "n1", ""]
 PLACES = [(namespace, name) for namespace in ("a", "b") for name in ("x", "y", "z")]
 
 
 def an_object(place: Place, revision: int) -> Stored:
     body = b'{"metadata":{"resourceVersion":"%d"}}' % revision
-    return Stored(PODS, *place, "", revision, body)
+    return Stored(PODS, *place, NODES[revision % len(NODES)], revision, body)
+
+
+def on_n0(stored: Stored) -> bool:
+    return stored.node == "n0"
 
 
 def everything(_: Stored) -> bool:
@@ -101,6 +106,22 @@ def test_a_list_of_a_namespace_shows_that_namespace(
     wanted = {place: at for place, at in history.states[-1].items() if place[0] == namespace}
     assert history.read(Asked(namespace)) == wanted
     assert [each.place for each in history.shelf.all_in(namespace)] == sorted(wanted)
+
+
+@given(steps, st.sampled_from(["", "a"]), st.integers(0, 2))
+def test_a_list_of_a_node_is_found_without_looking_at_the_others(
+    taken: list[tuple[bool, Place]], namespace: str, limit: int
+) -> None:
+    history = History()
+    for is_put, place in taken:
+        (history.put if is_put else history.remove)(place)
+
+    plain = history.shelf.part(on_n0, Asked(namespace, limit=limit))
+    by_node = history.shelf.part(on_n0, Asked(namespace, limit=limit, node="n0"))
+    assert by_node == plain
+    every = history.shelf.part(on_n0)
+    assert every is not None
+    assert history.shelf.on_node("n0") == every.items
 
 
 def test_a_list_from_before_the_oldest_event_cannot_be_told() -> None:

@@ -75,6 +75,11 @@ def api() -> None:
     metavar="N",
     help="Changes of each kind that a watch may go back; further back it is told 410.",
 )
+@click.option(
+    "--unique-devices",
+    is_flag=True,
+    help="Refuse to bind a device that another pod of the node has; Kubernetes does not.",
+)
 def serve(  # noqa: PLR0913 - click hands over every option
     *,
     http: str,
@@ -84,6 +89,7 @@ def serve(  # noqa: PLR0913 - click hands over every option
     token_file: Path | None,
     kubeconfig_out: Path | None,
     retention: int,
+    unique_devices: bool,
 ) -> None:
     """Run an API server until Ctrl-C or SIGTERM ends it.
 
@@ -109,5 +115,6 @@ def serve(  # noqa: PLR0913 - click hands over every option
         commit_batch=commit_batch,
         token_file=token_file,
         retention=retention,
+        unique_devices=unique_devices,
     )
     serve_until_stopped(serving, kubeconfig_out)
