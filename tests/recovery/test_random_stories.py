@@ -13,13 +13,18 @@ from scenarios.exploring.explorable import explorable
 from scenarios.loading.loaded import load_scenarios
 from simulator.core.behavior import Behavior, Readmission, Reservations
 from simulator.core.endpoints import PluginOptions
+from simulator.core.instants import Duration
 from simulator.core.machine import TopologyPolicy
+from simulator.core.persistence.bind_resource import BindResourcePersistence
+from simulator.core.persistence.binding_object import BindingObjectPersistence
 from simulator.core.persistence.checkpoint import CheckpointPersistence
+from simulator.core.persistence.checkpoint_api import CheckpointApiPersistence
 from simulator.core.persistence.database import DatabasePersistence
 from simulator.core.pods import Container, ContainerKind
 from simulator.engine.cluster import Keeping
 from store.memory.store import MemoryStore
 from tests.core.driving import GPU, NIC, container, device, pod
+from tests.recovery.api import InTheApi
 from tests.recovery.broken import AnnouncesBeforeTheWrite
 from tests.recovery.exploring import Setup, Story, run_once
 from tests.recovery.node import Node
@@ -136,7 +141,16 @@ SETUPS = {
     "database": Setup(
         lambda: Database(MemoryStore()), DatabasePersistence, Reservations.TRANSACTIONAL
     ),
+    "checkpoint+api": Setup(
+        InTheApi,
+        lambda: CheckpointApiPersistence(Behavior(), flush_period=Duration(0)),
+        Reservations.UPSTREAM,
+    ),
+    "bind-resource": Setup(InTheApi, BindResourcePersistence, Reservations.UPSTREAM),
+    "binding-object": Setup(InTheApi, BindingObjectPersistence, Reservations.UPSTREAM),
 }
+ON_NODE = ("checkpoint", "database")
+IN_API = tuple(name for name in SETUPS if name not in ON_NODE)
 
 
 def check_stories(persistence: str, reservations: Reservations) -> None:
@@ -159,11 +173,17 @@ def check_stories(persistence: str, reservations: Reservations) -> None:
 
 
 @pytest.mark.parametrize("reservations", list(Reservations))
-@pytest.mark.parametrize("persistence", SETUPS)
+@pytest.mark.parametrize("persistence", ON_NODE)
 def test_no_cut_of_a_random_story_costs_a_promise(
     persistence: str, reservations: Reservations
 ) -> None:
     check_stories(persistence, reservations)
+
+
+@pytest.mark.parametrize("persistence", IN_API)
+def test_no_cut_of_a_random_story_costs_a_promise_of_what_is_in_the_api(persistence: str) -> None:
+    """Requests too are cut, and replies lost."""
+    check_stories(persistence, Reservations.UPSTREAM)
 
 
 @pytest.mark.soak
