@@ -169,7 +169,11 @@ class Spec(Model):
     persistence: Annotated[Items[PersistenceVariant], Field(min_length=1)] = (
         Persistence("database"),
     )
-    """Persistences to run: checkpoint, database, or a map such as checkpoint: {dirFsync: true}."""
+    """Persistences to run, or maps to their options such as checkpoint: {dirFsync: true}.
+    checkpoint: the node's file; database: SQL in its place; dual-write: both, as in a migration;
+    checkpoint+api: the file, and every flushPeriod a copy in the pods' specs; bind-resource: the
+    specs alone, bound before a pod starts; pod-status: the file, and ids in the pods' statuses;
+    binding-object: a DeviceBinding per pod, before it starts unless synchronous is false."""
     readmission: Annotated[
         Items[ReadmissionName], BeforeValidator(one_or_list), Field(min_length=1)
     ] = ("upstream",)

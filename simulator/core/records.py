@@ -200,7 +200,7 @@ class StatesDiffer(Record):
 
     Attributes:
         believed: Whose word both now get: `checkpoint` or `database`, or `memory` while a device
-            manager runs.
+            manager runs; `api` for what only the pods' specs say.
         detail: What is different, or why one cannot be read.
     """
 

@@ -1,11 +1,12 @@
 """A store made of records: who holds what, where no database is told (`SOURCE records`).
 
-Under the persistence `checkpoint` a node's bindings are in its file and in its kubelet's memory.
-The records say all that becomes of them, so the history that a database would keep can be kept
-here, as long as the server runs.
+Under every persistence but `database` a node's bindings are in a file or in the API, and in its
+kubelet's memory. The records say all that becomes of them, so the history that a database would
+keep can be kept here, as long as the server runs.
 
 A kubelet that lost its file may legally give a device to a second pod (S4.12). What its device
-manager holds at its start is what counts: whatever else was held before is released there.
+manager holds at its start is what counts: whatever else was held before is released there. What
+it learns from the API comes after its start, and is told with the admission of its pod.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class RecordBook:
         self._store = SqlStore("sqlite://", history_max=history_max)
         self._deciding: dict[tuple[NodeName, PodUid], list[DeviceBinding]] = {}
         self._admitted: dict[PodUid, NodeName] = {}
+        self._holding: dict[PodUid, NodeName] = {}
 
     @property
     def reader(self) -> StoreReader:
@@ -77,6 +79,12 @@ class RecordBook:
         transitions = list(self._transitions(stamped.node, stamped.at, stamped.record))
         if transitions:
             self._store.apply(transitions)
+        for each in transitions:
+            if isinstance(each, PodAdmitted) and each.bindings:
+                self._holding[each.pod.uid] = stamped.node
+            elif isinstance(each, PodsReleased):
+                for pod in each.pods:
+                    self._holding.pop(pod, None)
 
     def _transitions(self, node: NodeName, at: Instant, record: Record) -> Iterable[Transition]:
         match record:
@@ -123,6 +131,8 @@ class RecordBook:
         kept = {(container, resource) for _, container, resource, _ in record.held}
         if record.admitted:
             self._admitted[pod] = node
+            if not given and self._holding.get(pod) != node:
+                given = [_binding(held) for held in record.held]
             yield PodAdmitted(node, at, identity, tuple(given))
         elif not record.waiting:
             left = tuple(each for each in given if (each.container, each.resource) in kept)

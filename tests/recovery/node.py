@@ -279,7 +279,11 @@ class Node:
                 self.findings.append(f"refused {pod.uid} left {left}")
             return
         if not self._may_start(pod):
-            self.findings.append(f"{pod.uid} may not start with what it has")
+            if self._readmission is not Readmission.REASSIGN:
+                self.findings.append(f"{pod.uid} may not start with what it has")
+            # Devices chosen again cannot be written into a spec: the pod fails (designs 3.3).
+            self._forget(pod.uid)
+            return
         bindings = self._plain(self.manager.bindings_of(pod.uid))
         if self._announced.setdefault(pod.uid, bindings) != bindings:
             self.findings.append(f"{pod.uid} had {self._announced[pod.uid]}, now {bindings}")

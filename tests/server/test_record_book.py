@@ -26,7 +26,7 @@ from simulator.engine.virtual.simulation import Simulation
 from simulator.ports import StoreReader
 from simulator.server.record_book import RecordBook
 from store.planning import plan
-from tests.engine.runs import GPU, NODE, Run, a_spec, container, pod, seconds
+from tests.engine.runs import GPU, NODE, Run, a_spec, container, pod, seconds, with_plugin
 
 
 def book_of(simulation: Simulation) -> RecordBook:
@@ -101,6 +101,22 @@ def test_what_a_kubelet_does_not_find_at_its_start_is_held_no_more() -> None:
 
     assert [device for device, _, _ in before] == ["g0", "g1"]
     assert held(book_of(run.simulation).reader) == []
+
+
+@pytest.mark.parametrize("persistence", ["bind-resource", "binding-object"])
+def test_what_a_kubelet_learns_from_the_api_is_held(persistence: str) -> None:
+    """A start knows nothing; the pods that were listed are admitted with what they have."""
+    spec = a_spec(pod("a", container(count=2)), pod("b"), persistence=persistence)
+    run = Run(with_plugin(spec, reregister_after=seconds(0.02)))
+    run.do(StartPlugin("gpu"))
+    run.do(CreatePod("a"))
+    run.do(CreatePod("b"))
+    before = held(book_of(run.simulation).reader)
+    run.do(DeletePod("b", force=True))
+    run.do(RestartKubelet(NODE, seconds(1)))
+
+    assert [device for device, _, _ in before] == ["g0", "g1", "g2"]
+    assert held(book_of(run.simulation).reader) == before[:2]
 
 
 def test_what_is_kept_of_the_records_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

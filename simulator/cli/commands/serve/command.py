@@ -121,7 +121,8 @@ def _topology_options(command: Callable[..., None]) -> Callable[..., None]:
     default="database",
     show_default=True,
     metavar="PERSISTENCE",
-    help="Where bindings are kept: database, checkpoint or dual-write.",
+    help="Where bindings are kept: database, checkpoint, dual-write, or in the API: "
+    "checkpoint+api, bind-resource, pod-status, binding-object.",
 )
 @click.option(
     "--db", default=DEFAULT_DATABASE_URL, show_default=True, metavar="URL", help="The database."
