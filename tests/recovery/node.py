@@ -278,12 +278,16 @@ class Node:
             if left and not had_record and self._reservations is Reservations.TRANSACTIONAL:
                 self.findings.append(f"refused {pod.uid} left {left}")
             return
-        if not self._may_start(pod):
-            if self._readmission is not Readmission.REASSIGN:
-                self.findings.append(f"{pod.uid} may not start with what it has")
-            # Devices chosen again cannot be written into a spec: the pod fails (designs 3.3).
-            self._forget(pod.uid)
+        if self._may_start(pod):
+            self._start_containers(pod)
             return
+        if self._readmission is not Readmission.REASSIGN:
+            self.findings.append(f"{pod.uid} may not start with what it has")
+        # Devices chosen again cannot be written into a spec: the pod fails (designs 3.3).
+        self._forget(pod.uid)
+
+    def _start_containers(self, pod: Pod) -> None:
+        """Announce what an admitted pod has, and start what does not run yet."""
         bindings = self._plain(self.manager.bindings_of(pod.uid))
         if self._announced.setdefault(pod.uid, bindings) != bindings:
             self.findings.append(f"{pod.uid} had {self._announced[pod.uid]}, now {bindings}")
