@@ -17,9 +17,12 @@ from benchmarks.measuring.following import Follower, Risk
 from benchmarks.measuring.lives import Lives
 from benchmarks.measuring.phases import Target
 from benchmarks.measuring.plugins_here import PartsHere, PluginLatencies
+from benchmarks.measuring.readers import reads_sockets
 from benchmarks.measuring.room import Room
 from benchmarks.profiles.combinations import Combination, Keeper
 from benchmarks.profiles.profile import Profile
+from benchmarks.results.rows import TimeSource
+from simulator.api.client.endpoint import ApiEndpoint
 from simulator.core.instants import MILLISECOND, MINUTE, Duration
 from simulator.core.pods import PodUid
 from simulator.engine.ports import Adapters, ApiTransport
@@ -43,6 +46,8 @@ class Request:
         seed: Of the run.
         folder: Where files are made; None for the usual place of temporary files.
         postgresql: URL of a server's database; None where there is none.
+        cluster: The API server of a cluster that is there already, for the persistences with an
+            API; None for one of Rebind's own that is made for each combination.
     """
 
     profile: Profile
@@ -50,6 +55,7 @@ class Request:
     seed: int
     folder: Path | None = None
     postgresql: str | None = None
+    cluster: ApiEndpoint | None = None
 
 
 class Making:
@@ -58,6 +64,9 @@ class Making:
     def __init__(self, request: Request, uids: Mapping[str, PodUid] = MappingProxyType({})) -> None:
         self.request = request
         self.spec = cluster(request.profile, request.combination, seed=request.seed, uids=uids)
+        in_api = Keeper.API in request.combination.keepers
+        is_real = request.combination.clock is TimeSource.REAL
+        self.is_read = is_real and reads_sockets(request.profile.reads, has_api=in_api)
         self.calls: Counter[str] = Counter()
         self._shown: list[Follower] = []
         plugins = {plugin.name: plugin for plugin in request.profile.plugins}
@@ -76,7 +85,7 @@ class Making:
             timeline,
             self._latency,
             self.carried,
-            is_read=self.request.profile.reads.pod_resources_list > 0,
+            is_read=self.is_read,
         )
 
     def carried(self, inner: ApiTransport) -> ApiTransport:

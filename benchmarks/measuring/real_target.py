@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from benchmarks.counted_fsync import CountedFsync
-from benchmarks.measuring.api_server import ApiServerProcess, api_server, create_existing
+from benchmarks.measuring.api_server import api_server, create_existing
 from benchmarks.measuring.clocks import RealTime
-from benchmarks.measuring.cluster import existing_pods
+from benchmarks.measuring.cluster import existing_pods, node_name
 from benchmarks.measuring.costs import Instruments
 from benchmarks.measuring.database_place import opened_database, opened_store
 from benchmarks.measuring.following import Risk
+from benchmarks.measuring.foreign_cluster import foreign_cluster
 from benchmarks.measuring.instruments import ProcessMeter
 from benchmarks.measuring.making import READY_WITHIN, WATCHING, Making, Request, begin
 from benchmarks.measuring.phases import Target
 from benchmarks.measuring.plugin_processes import begin_with_processes, watched
+from benchmarks.measuring.readers import reading
 from benchmarks.profiles import combinations
 from benchmarks.profiles.combinations import Keeper
 from benchmarks.sync_counter import Syncs, counted_syncs
+from simulator.api.client.endpoint import ApiEndpoint
 from simulator.core.instants import SECOND, Duration
 from simulator.core.persistence.choosing import STRATEGIES
 from simulator.core.pods import PodUid
@@ -36,6 +38,7 @@ from simulator.live.settings import LiveSettings
 from simulator.live.world import LiveWorld
 from simulator.ports import Durability
 from store.committer import COMMIT_BATCH
+from store.sql_store import SqlStore
 
 
 @asynccontextmanager
@@ -43,51 +46,79 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
     """Make a cluster, ready for its load."""
     combination = request.combination
     async with AsyncExitStack() as stack:
-        folder = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="rb", dir=request.folder))
-        )
+        place = tempfile.TemporaryDirectory(prefix="rb", dir=request.folder)
+        folder = Path(stack.enter_context(place))
         files = CountedFsync()
         syncs = _Syncs([files.count])
         database = stack.enter_context(opened_database(request, folder))
+        instruments = Instruments(syncs.number, client=ProcessMeter(), log=database.written)
         store = None
         if Keeper.DATABASE in combination.keepers:
-            syncs.counts.append(stack.enter_context(counted_syncs()))
+            syncs.counts.append(stack.enter_context(_counted()))
             store = opened_store(request, database.url)
             stack.callback(store.close)
-        commit_batch = combination.commit_batch or COMMIT_BATCH
-        settings = LiveSettings(root=folder, commit_batch=commit_batch, sync=files)
-        instruments = Instruments(syncs.number, client=ProcessMeter(), log=database.written)
         if database.written is not None:
             instruments.fsyncs = lambda: None
+        commit_batch = combination.commit_batch or COMMIT_BATCH
+        settings = LiveSettings(root=folder, commit_batch=commit_batch, sync=files)
         making = Making(request)
         if Keeper.API in combination.keepers:
-            server = stack.enter_context(_api_server(request, folder, database.url))
-            syncs.counts.append(server.syncs)
-            instruments.server = server.meter
-            settings = replace(settings, api=RemoteSettings(server.endpoint))
-            making = Making(request, await _existing(request, server))
-        is_remote = combination.target is combinations.Target.PLUGIN_SOCKET
-        specs = making.spec.plugins
-        world = LiveWorld(
-            replace(making.spec, plugins=()) if is_remote else making.spec,
-            settings,
-            store,
-            WATCHING,
-            around=partial(watched, making) if is_remote else partial(_here, making),
-        )
-        stack.push_async_callback(world.close)
-        driver = RealTime(world)
-        world.begin(warm=True)
-        await _follow(world)
-        if is_remote:
-            await begin_with_processes(driver, specs, settings, stack)
-        else:
-            await begin(driver)
+            endpoint = await _served(
+                request,
+                stack,
+                folder=folder,
+                database=database.url,
+                syncs=syncs,
+                instruments=instruments,
+            )
+            settings = replace(settings, api=RemoteSettings(endpoint))
+            making = Making(request, await _existing(request, endpoint))
+        driver = await _begun(making, settings, store, stack)
+        await stack.enter_async_context(reading(request.profile.reads, driver.world))
         stack.enter_context(_collected())
         syncs.add(combination.added_fsync)
         loses = combination.durability not in {None, Durability.FULL}
-        risk = Risk(syncs.number if loses else None)
-        yield making.target(driver, risk, instruments)
+        yield making.target(driver, Risk(syncs.number if loses else None), instruments)
+
+
+@contextmanager
+def _counted() -> Iterator[Syncs]:
+    """Count the fsyncs of SQLite in this process.
+
+    Raises:
+        ServerError: The SQLite of this Python hides what that needs.
+    """
+    with ExitStack() as stack:
+        try:
+            count = stack.enter_context(counted_syncs())
+        except AttributeError as error:
+            reason = f"the SQLite of this Python does not let its fsyncs be counted: {error}"
+            raise ServerError(reason) from error
+        yield count
+
+
+async def _begun(
+    making: Making, settings: LiveSettings, store: SqlStore | None, stack: AsyncExitStack
+) -> RealTime:
+    """Make the nodes, and wait until they and their plugins are ready."""
+    spec = making.spec
+    over_sockets = making.request.combination.target is combinations.Target.PLUGIN_SOCKET
+    world = LiveWorld(
+        replace(spec, plugins=()) if over_sockets else spec,
+        settings,
+        store,
+        WATCHING,
+        around=partial(watched if over_sockets else _here, making),
+    )
+    stack.push_async_callback(world.close)
+    driver = RealTime(world)
+    world.begin(warm=True)
+    await _follow(world)
+    if over_sockets:
+        await begin_with_processes(driver, spec.plugins, settings, stack)
+    else:
+        await begin(driver)
+    return driver
 
 
 async def _follow(world: LiveWorld) -> None:
@@ -102,25 +133,40 @@ async def _follow(world: LiveWorld) -> None:
         raise ServerError(reason)
 
 
-def _api_server(
-    request: Request, folder: Path, database: str
-) -> contextlib.AbstractContextManager[ApiServerProcess]:
+async def _served(  # noqa: PLR0913 - all that a server adds to
+    request: Request,
+    stack: AsyncExitStack,
+    *,
+    folder: Path,
+    database: str,
+    syncs: _Syncs,
+    instruments: Instruments,
+) -> ApiEndpoint:
+    """Return the API server that is measured, and read what can be read of it."""
     combination = request.combination
-    return api_server(
-        folder,
-        database,
-        durability=combination.durability or Durability.FULL,
-        commit_batch=combination.commit_batch or COMMIT_BATCH,
+    if request.cluster is not None:
+        names = [node_name(number) for number in range(combination.nodes)]
+        await stack.enter_async_context(foreign_cluster(request.cluster, names))
+        instruments.fsyncs = lambda: None
+        return request.cluster
+    server = stack.enter_context(
+        api_server(
+            folder,
+            database,
+            durability=combination.durability or Durability.FULL,
+            commit_batch=combination.commit_batch or COMMIT_BATCH,
+        )
     )
+    syncs.counts.append(server.syncs)
+    instruments.server = server.meter
+    return server.endpoint
 
 
-async def _existing(request: Request, server: ApiServerProcess) -> Mapping[str, PodUid]:
+async def _existing(request: Request, endpoint: ApiEndpoint) -> Mapping[str, PodUid]:
     """Create the pods that are there at the start, and return their uids by name."""
     kept = STRATEGIES[request.combination.persistence.name]
     pods = list(existing_pods(request.profile, request.combination))
-    return await create_existing(
-        server.endpoint, pods, in_specs=kept.in_specs, in_objects=kept.in_objects
-    )
+    return await create_existing(endpoint, pods, in_specs=kept.in_specs, in_objects=kept.in_objects)
 
 
 def _here(making: Making, inner: LiveParts) -> Adapters:

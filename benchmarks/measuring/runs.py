@@ -29,6 +29,7 @@ from benchmarks.results.fields import Json
 from benchmarks.results.naming import Naming
 from benchmarks.results.progress import Progress
 from benchmarks.results.rows import Noise, Result, Row, TimeSource
+from simulator.api.client.endpoint import ApiEndpoint
 from simulator.core.instants import SECOND
 
 PROGRESS_PERIOD_S: Final = 1.0
@@ -45,6 +46,7 @@ class Run:
         seed, repetitions: In place of the profile's own, where they differ.
         folder: Where files are made; None for the usual place of temporary files.
         postgresql: URL of a server's database.
+        cluster: An API server that is there already.
     """
 
     profile: Profile
@@ -54,6 +56,7 @@ class Run:
     repetitions: int
     folder: Path | None = None
     postgresql: str | None = None
+    cluster: ApiEndpoint | None = None
 
     def turns(self) -> tuple[tuple[int, Combination], ...]:
         """Return repetitions and combinations in the order in which they are run."""
@@ -133,7 +136,14 @@ class Runner:
 
     async def _one(self, number: int, repetition: int, combination: Combination) -> None:
         run = self._run
-        request = Request(run.profile, combination, run.seed, run.folder, run.postgresql)
+        request = Request(
+            run.profile,
+            combination,
+            run.seed,
+            folder=run.folder,
+            postgresql=run.postgresql,
+            cluster=run.cluster,
+        )
         done: list[Row] = []
 
         def keep(row: Row) -> None:

@@ -20,9 +20,9 @@ async def target(request: Request) -> AsyncIterator[Target]:
     """Make a cluster, ready for its load.
 
     Raises:
-        ServerError: Its nodes do not begin.
+        ServerError: Its nodes do not begin, or its fsyncs cannot be counted.
         StoreError: Its database cannot be opened.
-        AttributeError: The SQLite of this Python hides what counting fsyncs needs.
+        ConfigError: It wants something that is not there, such as a PostgreSQL server.
     """
     make = virtual_target if request.combination.clock is TimeSource.VIRTUAL else real_target
     async with make(request) as made:

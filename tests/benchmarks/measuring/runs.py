@@ -14,6 +14,7 @@ from benchmarks.profiles.combinations import Combination
 from benchmarks.profiles.loading import parse_profiles
 from benchmarks.profiles.profile import Profile
 from benchmarks.results.rows import Measure, Result, Row
+from simulator.api.client.endpoint import ApiEndpoint
 from simulator.core.instants import MILLISECOND, Duration
 
 PROFILE = """
@@ -81,6 +82,7 @@ class Written:
         watch: Callable[[Target], None] = lambda _: None,
         *,
         postgresql: str | None = None,
+        cluster: ApiEndpoint | None = None,
     ) -> list[Row]:
         """Run the first combination; `watch` is given the target before the load begins."""
         rows: list[Row] = []
@@ -88,7 +90,9 @@ class Written:
         combination = profile.combinations(postgresql=True)[0]
 
         async def play() -> None:
-            request = Request(profile, combination, profile.seed, postgresql=postgresql)
+            request = Request(
+                profile, combination, profile.seed, postgresql=postgresql, cluster=cluster
+            )
             async with target(request) as made:
                 watch(made)
                 phases = Phases(
@@ -109,9 +113,10 @@ class Written:
         watch: Callable[[Target], None] = lambda _: None,
         *,
         postgresql: str | None = None,
+        cluster: ApiEndpoint | None = None,
     ) -> Row:
         """Run the first combination, which has one row."""
-        [row] = self.rows(watch, postgresql=postgresql)
+        [row] = self.rows(watch, postgresql=postgresql, cluster=cluster)
         return row
 
     def result(self, *, repetitions: int = 1) -> Result:

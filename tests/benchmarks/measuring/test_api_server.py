@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import urllib.request
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
+
+from benchmarks.measuring.api_server import api_server
+from benchmarks.measuring.foreign_cluster import binds_devices
 from benchmarks.measuring.phases import Target
 from benchmarks.results.rows import Measure, Row, Store
+from simulator.errors import ConfigError
 from simulator.live.world import LiveWorld
+from simulator.ports import Durability
 from tests.benchmarks.measuring.runs import Written, percentile
 
 SERVED = Written(
@@ -97,3 +106,34 @@ def test_what_is_measured_is_what_the_server_has_counted() -> None:
     writes = sum(count for (verb, _), count in answered.items() if verb not in READS)
     assert row.fsyncs is not None
     assert writes - 4 <= row.fsyncs <= writes + 8
+
+
+def test_a_cluster_that_is_there_already_is_left_as_it_was_found(tmp_path: Path) -> None:
+    def listed(url: str, kind: str) -> list[str]:
+        with urllib.request.urlopen(f"{url}/api/v1/{kind}") as answer:  # noqa: S310 - our own
+            return [item["metadata"]["name"] for item in json.load(answer)["items"]]
+
+    database = f"sqlite:///{tmp_path}/api.db"
+    with api_server(tmp_path, database, durability=Durability.OFF, commit_batch=64) as server:
+        url, seen = server.endpoint.url, list[str]()
+        binds = asyncio.run(binds_devices(server.endpoint))
+
+        def watch(_: Target) -> None:
+            seen.extend(listed(url, "nodes"))
+
+        written = replace(SERVED, matrix="existing: 2")
+        row = written.row(watch, cluster=server.endpoint)
+        left = listed(url, "nodes"), listed(url, "pods")
+        made = urllib.request.Request(  # noqa: S310 - our own
+            f"{url}/api/v1/nodes",
+            data=b'{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}',
+            headers={"Content-Type": "application/json"},
+        )
+        urllib.request.urlopen(made).close()  # noqa: S310 - our own
+        with pytest.raises(ConfigError, match="has a node n1, and the nodes of a benchmark"):
+            written.row(cluster=server.endpoint)
+
+    assert (row.served, row.errors, row.fsyncs, row.cpu_server_s) == (20, 0, None, None)
+    assert binds
+    assert seen == ["n0", "n1"]
+    assert left == ([], [])

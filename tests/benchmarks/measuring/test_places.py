@@ -117,3 +117,36 @@ def test_plugins_are_asked_over_their_sockets_where_that_is_measured() -> None:
     assert plugins == [0]
     assert (row.served, row.errors, row.bindings) == (10, 0, 10)
     assert row.latencies[Measure.ADMISSION].percentile(1) >= ms(20)
+
+
+def test_agents_read_beside_the_load() -> None:
+    """In a process of their own, over the nodes' sockets, while pods come and go."""
+    asked: list[float] = []
+
+    def watch(target: Target) -> None:
+        world = target.driver.world
+        assert isinstance(world, LiveWorld)
+
+        def count(_: object) -> None:
+            pages = world.metering.pages.everything().decode().splitlines()
+            asked.append(
+                sum(
+                    float(line.rpartition(" ")[2])
+                    for line in pages
+                    if line.startswith("kubelet_pod_resources_endpoint_requests_list{")
+                )
+            )
+
+        world.timeline.call_after(ms(900), lambda: count(None))
+
+    written = replace(
+        REAL,
+        load="{qpsLoad: {qps: 20}}",
+        devices=50,
+        phases="- {name: churn, load: load, pods: pod, duration: 1s, drain: 60s}\n"
+        "  reads: {podResourcesList: {qps: 20}, get: {qps: 10}}",
+    )
+    row = written.row(watch)
+
+    assert (row.served, row.errors) == (20, 0)
+    assert asked[0] > 10

@@ -111,6 +111,13 @@ def show(name: str) -> None:
     help="A PostgreSQL database for the combinations with one; what is measured is kept in schemas "
     "of its own, which are dropped.",
 )
+@click.option(
+    "--kubeconfig",
+    type=_FILE,
+    metavar="FILE",
+    help="Measure the API server of this cluster, in place of one of Rebind's own for each "
+    "combination; the nodes and pods of the benchmark are removed from it in the end.",
+)
 @output_options("table", "wide", "json", "yaml", "csv")
 @click.pass_context
 def run_profile(  # noqa: PLR0913 - one for each option
@@ -127,6 +134,7 @@ def run_profile(  # noqa: PLR0913 - one for each option
     out: Path | None,
     folder: Path | None,
     database: str | None,
+    kubeconfig: Path | None,
 ) -> None:
     """Run a churn profile and print a row for each of its combinations and phases.
 
@@ -148,6 +156,7 @@ def run_profile(  # noqa: PLR0913 - one for each option
         out=out,
         folder=folder,
         database=database,
+        kubeconfig=kubeconfig,
     )
     if not run_and_show(wanted, output):
         context.exit(CHECK_FAILED)

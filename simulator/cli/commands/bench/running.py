@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import click
+
+from benchmarks.measuring.foreign_cluster import binds_devices, needs_binding
 from benchmarks.measuring.runs import Run, Runner
 from benchmarks.measuring.shortening import with_length, with_nodes
+from benchmarks.profiles.combinations import Combination
 from benchmarks.profiles.loading import LoadedProfile, load_profiles
 from benchmarks.profiles.presets import find_profile
 from benchmarks.results.documents import result_text
 from benchmarks.results.rows import Result
 from scenarios.files.parameters import check_settings, read_settings
+from simulator.api.client.kubeconfig import read_kubeconfig
 from simulator.cli.commands.bench.gates import tell_gates
 from simulator.cli.commands.bench.progress import progress_shown
 from simulator.cli.commands.bench.showing import show_result
@@ -38,6 +44,7 @@ class Wanted:
         out: The file that holds the result; None for none.
         folder: Where nodes and databases are made; None for the usual place.
         database: URL of a PostgreSQL database.
+        kubeconfig: Of a cluster whose API server is measured.
     """
 
     name: str
@@ -50,6 +57,7 @@ class Wanted:
     out: Path | None
     folder: Path | None
     database: str | None
+    kubeconfig: Path | None
 
 
 def run_and_show(wanted: Wanted, output: OutputOptions) -> bool:
@@ -60,15 +68,13 @@ def run_and_show(wanted: Wanted, output: OutputOptions) -> bool:
 
     Raises:
         ProfileError: There is no such profile, or it is not valid.
-        EnvironmentProblem: fsyncs cannot be counted here.
+        RebindError: What is to be measured cannot be made here.
     """
     run = _run(wanted)
     with progress_shown() as line:
         runner = Runner(run, kept=_keeper(wanted.out), progress=line.show)
         try:
             runner.measure()
-        except AttributeError as error:
-            raise _uncounted(error) from error
         except KeyboardInterrupt:
             line.clear()
             if runner.result.rows:
@@ -88,6 +94,9 @@ def _run(wanted: Wanted) -> Run:
     )
     if wanted.nodes is not None:
         combinations = with_nodes(combinations, wanted.nodes)
+    cluster = None if wanted.kubeconfig is None else read_kubeconfig(wanted.kubeconfig)
+    if cluster is not None and not asyncio.run(binds_devices(cluster)):
+        combinations = _on_kubernetes(combinations)
     return Run(
         profile=profile,
         document=dict(loaded.document),
@@ -96,7 +105,31 @@ def _run(wanted: Wanted) -> Run:
         repetitions=wanted.repetitions or profile.repetitions,
         folder=wanted.folder,
         postgresql=wanted.database,
+        cluster=cluster,
     )
+
+
+def _on_kubernetes(combinations: tuple[Combination, ...]) -> tuple[Combination, ...]:
+    """Leave out what asks an API server for more than Kubernetes does, and say so.
+
+    Raises:
+        EnvironmentProblem: Nothing is left.
+    """
+    left_out = {one.persistence.name for one in combinations if needs_binding(one)}
+    if left_out:
+        names = ", ".join(sorted(left_out))
+        click.echo(
+            f"warning: left out on this cluster, which does not bind devices to pods: {names}",
+            err=True,
+        )
+    possible = tuple(one for one in combinations if not needs_binding(one))
+    if not possible:
+        reason = (
+            "none of the combinations can be measured on this cluster; checkpoint, database, "
+            "pod-status and binding-object can"
+        )
+        raise EnvironmentProblem(reason)
+    return possible
 
 
 def _loaded(wanted: Wanted) -> LoadedProfile:
@@ -116,8 +149,3 @@ def _keeper(out: Path | None) -> Callable[[Result], None]:
     if out is None:
         return lambda _: None
     return lambda result: write_whole(out, result_text(result).encode())
-
-
-def _uncounted(error: AttributeError) -> EnvironmentProblem:
-    reason = f"the SQLite of this Python does not let its fsyncs be counted: {error}"
-    return EnvironmentProblem(reason)
