@@ -19,7 +19,6 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from simulator.api.client.endpoint import endpoint_at
-from simulator.api.client.kubeconfig import read_kubeconfig
 from simulator.core.instants import Instant
 from simulator.core.transitions import NodeName
 from simulator.engine.cluster import Keeping
@@ -28,7 +27,7 @@ from simulator.engine.node_phase import keeps_database
 from simulator.engine.spec import SimulationSpec
 from simulator.engine.virtual.simulation import Simulation
 from simulator.engine.world import Watching
-from simulator.errors import ConfigError, ServerError
+from simulator.errors import ServerError
 from simulator.live.remote.settings import RemoteSettings
 from simulator.live.run import SPEED, LiveRun
 from simulator.live.settings import LiveSettings
@@ -243,7 +242,7 @@ async def served(  # noqa: PLR0913 - what is served, and where
             if api_http is not None:
                 serving = await _with_api(serving, store, api_http, stack)
         server = Server(serving)
-        with _extra_api() if serving.settings.api is not None else nullcontext():
+        with extra_api() if serving.settings.api is not None else nullcontext():
             await server.start()
         try:
             yield server
@@ -253,7 +252,7 @@ async def served(  # noqa: PLR0913 - what is served, and where
 
 async def _with_api(serving: Serving, store: Store, http: str, stack: AsyncExitStack) -> Serving:
     """Run an API server over the database of the nodes, by the same committer (details 9)."""
-    with _extra_api():
+    with extra_api():
         # As in `api_loop`.
         from simulator.api.serving import setup as api  # noqa: PLC0415
     setup = api.set_up(http, None, retention=API_RETENTION)
@@ -262,37 +261,6 @@ async def _with_api(serving: Serving, store: Store, http: str, stack: AsyncExitS
     url = await stack.enter_async_context(api.running(setup, store.objects, committer, None))
     remote = RemoteSettings(endpoint_at(url), schedules=True)
     return replace(serving, settings=replace(settings, api=remote), committer=committer)
-
-
-def api_server_at(url: str, token_file: Path | None, authority: Path | None) -> RemoteSettings:
-    """Return the API server at a URL, for nodes to be its clients.
-
-    Args:
-        url: Its URL.
-        token_file: The file with the bearer token; None for no token.
-        authority: The file of the authority that has signed its certificate; None for the system's.
-
-    Raises:
-        ConfigError: That is no server, or a file has not what is wanted.
-        OSError: The file of the token cannot be read.
-    """
-    token = ""
-    if token_file is not None:
-        token = token_file.read_text("ascii", "replace").strip()
-        if not token or not token.isprintable() or " " in token:
-            reason = f"{token_file}: no token; the file has one, and nothing else"
-            raise ConfigError(reason)
-    return RemoteSettings(endpoint_at(url, token, str(authority or "")))
-
-
-def api_server_of(kubeconfig: Path, context: str) -> RemoteSettings:
-    """Return the API server of a kubeconfig, for nodes to be its clients.
-
-    Raises:
-        ConfigError: It is no kubeconfig, or cannot be used.
-        OSError: It cannot be read.
-    """
-    return RemoteSettings(read_kubeconfig(kubeconfig, context))
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +295,7 @@ def api_loop() -> Callable[[], asyncio.AbstractEventLoop]:
     Raises:
         ServerError: The extra `api` is not installed.
     """
-    with _extra_api():
+    with extra_api():
         # Only who serves an API needs what the extra installs.
         from simulator.api.serving import setup as api  # noqa: PLC0415
     return api.new_loop
@@ -348,7 +316,7 @@ async def served_api(serving: ApiServing, *, kubeconfig: Path | None = None) -> 
         RebindError: It cannot be started.
         OSError: As above.
     """
-    with _extra_api():
+    with extra_api():
         # As in `api_loop`.
         from simulator.api.serving import setup as api  # noqa: PLC0415
     setup = api.set_up(
@@ -388,7 +356,12 @@ def _give_all(answers: Sequence[Callable[[], None]]) -> None:
 
 
 @contextmanager
-def _extra_api() -> Iterator[None]:
+def extra_api() -> Iterator[None]:
+    """Say what is missing if what is imported here is not installed.
+
+    Raises:
+        ServerError: The extra `api` is not installed.
+    """
     try:
         yield
     except ImportError as error:

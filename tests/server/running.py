@@ -15,6 +15,7 @@ from simulator.assembly import served
 from simulator.core.instants import SECOND, Duration
 from simulator.core.transitions import NodeName
 from simulator.engine.spec import NodeSpec, SimulationSpec
+from simulator.live.remote.settings import RemoteSettings
 from simulator.live.settings import LiveSettings
 from simulator.wire.control_client import ControlClient, connected
 
@@ -36,11 +37,12 @@ def running_server(  # noqa: PLR0913 - what a server is given
     speed: float = SPEED,
     http: str | None = None,
     record: Path | None = None,
+    api: RemoteSettings | None = None,
 ) -> Iterator[Path]:
     """Run a server in `root`, and give its control socket."""
     started: Future[tuple[Path, asyncio.Event]] = Future()
     settings = replace(
-        LiveSettings(root=root), speed=speed, dial_timeout=Duration(int(DIAL * speed))
+        LiveSettings(root=root), speed=speed, dial_timeout=Duration(int(DIAL * speed)), api=api
     )
 
     async def serve() -> None:

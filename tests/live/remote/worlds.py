@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from simulator.api.client.endpoint import endpoint_at
-from simulator.core.instants import Instant
+from simulator.core.instants import Duration, Instant
 from simulator.engine.actions import StartPlugin
 from simulator.engine.spec import SimulationSpec
 from simulator.live.remote.settings import RemoteSettings
@@ -23,11 +23,21 @@ _LOOK_S = 0.02
 
 @asynccontextmanager
 async def a_client(
-    spec: SimulationSpec, url: str, *, schedules: bool = False
+    spec: SimulationSpec, url: str, *, schedules: bool = False, speed: float = 1.0
 ) -> AsyncIterator[LiveWorld]:
-    """Yield a world of clients of the server at a URL; their plugins are listed."""
+    """Yield a world of clients of the server at a URL; their plugins are listed.
+
+    Args:
+        spec: What it starts from.
+        url: Where the server is.
+        schedules: Whether Rebind schedules.
+        speed: How much faster time passes on the nodes than for the test and the server.
+    """
     remote = RemoteSettings(endpoint_at(url), schedules=schedules)
-    async with a_world(spec, api=remote, start=Instant(time.time_ns())) as world:
+    dial = Duration(int(WITHIN * speed))
+    async with a_world(
+        spec, api=remote, start=Instant(time.time_ns()), speed=speed, dial_timeout=dial
+    ) as world:
         for plugin in spec.plugins:
             await done(world, StartPlugin(plugin.name), f"start {plugin.name}")
         assert await world.until(lambda: NODE in {n.name for n in world.api.ready_nodes()}, WITHIN)

@@ -7,11 +7,16 @@ from typing import Final
 
 import click
 
-from simulator.assembly import ApiServing
+from simulator.api.dialect.custom_definition import device_binding_definition
+from simulator.api.dialect.kinds import DEVICE_BINDINGS
+from simulator.assembly import ApiServing, extra_api
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.commands.api.serving import serve_until_stopped
 from simulator.cli.examples import example
+from simulator.cli.output import OutputOptions, emit_plain
 from simulator.config import DEFAULT_DATABASE_URL
+from simulator.errors import ConfigError
+from simulator.live.remote.choosing import api_server_at, api_server_of
 from simulator.ports import Durability
 
 COMMIT_BATCH_MAX: Final = 512
@@ -118,3 +123,71 @@ def serve(  # noqa: PLR0913 - click hands over every option
         unique_devices=unique_devices,
     )
     serve_until_stopped(serving, kubeconfig_out)
+
+
+@api.command(
+    name="install-crd",
+    epilog=example("rebind api install-crd -o yaml"),
+)
+@click.option(
+    "--kubeconfig",
+    type=FileName(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The cluster.",
+)
+@click.option(
+    "--context",
+    default="",
+    metavar="NAME",
+    help="Which context of --kubeconfig  [default: the current one]",
+)
+@click.option("--api-server", metavar="URL", help="The cluster's API server, by its URL.")
+@click.option(
+    "--api-token-file",
+    type=FileName(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The token for --api-server.",
+)
+@click.option(
+    "--api-ca",
+    type=FileName(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The authority that has signed the certificate of --api-server.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("yaml",)),
+    help="Write the definition to stdout, and change nothing.",
+)
+def install_crd(  # noqa: PLR0913 - click hands over every option
+    *,
+    kubeconfig: Path | None,
+    context: str,
+    api_server: str | None,
+    api_token_file: Path | None,
+    api_ca: Path | None,
+    output: str | None,
+) -> None:
+    """Make DeviceBindings known to a cluster, for --persistence binding-object.
+
+    It creates the CustomResourceDefinition devicebindings.rebind.internal, or renews it, and waits
+    until the cluster serves the kind. Rebind's own API server serves it without. Who does it needs
+    the right to write CustomResourceDefinitions.
+    """
+    if output is not None:
+        emit_plain(device_binding_definition(), OutputOptions(output))
+        return
+    if (kubeconfig is None) == (api_server is None):
+        reason = "name the cluster with --kubeconfig or with --api-server, or use -o yaml"
+        raise ConfigError(reason)
+    if kubeconfig is not None:
+        remote = api_server_of(kubeconfig, context)
+    else:
+        remote = api_server_at(api_server or "", api_token_file, api_ca)
+    with extra_api():
+        # Only who talks to a server needs what the extra installs.
+        from simulator.api.client.installing import install  # noqa: PLC0415
+    outcome = install(remote.endpoint)
+    name = f"customresourcedefinition.apiextensions.k8s.io/{DEVICE_BINDINGS.resource}"
+    click.echo(f"{name} {outcome.value}")

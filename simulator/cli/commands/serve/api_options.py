@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from simulator.assembly import api_server_at, api_server_of
 from simulator.cli.checkpoint_files import FileName
 from simulator.errors import ConfigError
+from simulator.live.remote.choosing import api_server_at, api_server_of
 from simulator.live.remote.settings import RemoteSettings
 
 _FILE = FileName(exists=True, dir_okay=False, path_type=Path)

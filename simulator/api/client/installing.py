@@ -1,0 +1,88 @@
+"""Makes DeviceBindings known to a cluster: `rebind api install-crd`."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import Enum
+from typing import Final
+
+from simulator.api.client.endpoint import ApiEndpoint
+from simulator.api.client.http import MERGE_PATCH, Answer, HttpClient
+from simulator.api.client.paths import path_of
+from simulator.api.dialect.custom_definition import device_binding_definition
+from simulator.api.dialect.documents import items, text
+from simulator.api.dialect.kinds import BULK_RESOURCE_BINDINGS, DEVICE_BINDINGS
+from simulator.errors import ApiUnreachableError, ServerError
+
+_DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_NOT_FOUND: Final = 404
+_LOOKS: Final = 120
+_LOOK_S: Final = 0.25
+
+
+class Installed(Enum):
+    """What became of the definition."""
+
+    CREATED = "created"
+    CONFIGURED = "configured"
+    UNCHANGED = "unchanged"
+    BUILT_IN = "built in"
+
+
+def install(endpoint: ApiEndpoint) -> Installed:
+    """Create or renew the definition, and wait until the server knows the kind.
+
+    Raises:
+        ServerError: The server is away or refuses, or does not come to know the kind.
+    """
+    return asyncio.run(_install(endpoint))
+
+
+async def _install(endpoint: ApiEndpoint) -> Installed:
+    client = HttpClient(endpoint)
+    try:
+        if await _is_own(client):
+            return Installed.BUILT_IN
+        outcome = await _write(client)
+        for _ in range(_LOOKS):
+            answer = await client.ask("GET", path_of(DEVICE_BINDINGS), query={"limit": "1"})
+            if answer.code != _NOT_FOUND:
+                _granted(client, answer)
+                return outcome
+            await asyncio.sleep(_LOOK_S)
+    except ApiUnreachableError as error:
+        raise ServerError(str(error)) from error
+    finally:
+        await client.close()
+    reason = f"{endpoint.url} has the definition, but does not serve DeviceBindings yet; try again"
+    raise ServerError(reason)
+
+
+async def _is_own(client: HttpClient) -> bool:
+    """Tell whether it is Rebind's own server, which has what no definition gives."""
+    group = f"/apis/{DEVICE_BINDINGS.api_version}"
+    answer = await client.ask("GET", group)
+    names = [text(one, "name") for one in items(answer.document, "resources")]
+    return BULK_RESOURCE_BINDINGS.plural in names
+
+
+async def _write(client: HttpClient) -> Installed:
+    path = f"{_DEFINITIONS}/{DEVICE_BINDINGS.resource}"
+    definition = device_binding_definition()
+    present = await client.ask("GET", path)
+    if present.code == _NOT_FOUND:
+        _granted(client, await client.ask("POST", _DEFINITIONS, definition))
+        return Installed.CREATED
+    _granted(client, present)
+    renewed = await client.ask(
+        "PATCH", path, {"spec": definition["spec"]}, content_type=MERGE_PATCH
+    )
+    _granted(client, renewed)
+    is_same = renewed.revision == present.revision
+    return Installed.UNCHANGED if is_same else Installed.CONFIGURED
+
+
+def _granted(client: HttpClient, answer: Answer) -> None:
+    if answer.is_refused:
+        reason = f"the API server {client.endpoint.url} refuses: {answer.message}"
+        raise ServerError(reason)

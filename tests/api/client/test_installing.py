@@ -1,0 +1,106 @@
+"""`rebind api install-crd`, and what is looked for before nodes become clients of a server."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from simulator.api.client.endpoint import endpoint_at
+from simulator.api.client.installing import Installed, install
+from simulator.api.dialect.documents import Object, mapping
+from simulator.core.transitions import NodeName
+from simulator.errors import ServerError
+from simulator.live.remote.beginning import found_pods
+from simulator.live.remote.settings import RemoteSettings
+from tests.api.client.fake import fake_server, refusal
+from tests.api.serving.running import running_api
+
+DEFINITION = (
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/devicebindings.rebind.internal"
+)
+
+
+class Cluster:
+    """As much of a real cluster as these questions need."""
+
+    def __init__(self) -> None:
+        self.definition: Object | None = None
+        self.revision = 1
+
+    def respond(self, method: str, path: str, body: Object) -> tuple[int, Object]:
+        kinds = ("/apis/rebind.internal/v1alpha1/devicebindings", "/api/v1/pods")
+        if path.startswith(kinds) and (self.definition is not None or "pods" in path):
+            return 200, {"items": []}
+        if path == "/api/v1":
+            return 200, {"resources": [{"name": "pods"}, {"name": "pods/binding"}]}
+        if method == "POST" and path == DEFINITION.rpartition("/")[0]:
+            self.definition = body
+            return 201, self._shown()
+        if path == DEFINITION and self.definition is not None:
+            if method == "PATCH" and mapping(body, "spec") != mapping(self.definition, "spec"):
+                self.definition = {**self.definition, **body}
+                self.revision += 1
+            return 200, self._shown()
+        return refusal(404, "NotFound", "the server could not find the requested resource")
+
+    def _shown(self) -> Object:
+        metadata: Object = {"resourceVersion": str(self.revision)}
+        return {**(self.definition or {}), "metadata": metadata}
+
+
+def test_the_definition_is_created_once_and_renewed_when_it_is_another() -> None:
+    cluster = Cluster()
+    with fake_server(cluster.respond) as (url, asked):
+        endpoint = endpoint_at(url)
+        assert install(endpoint) is Installed.CREATED
+        assert install(endpoint) is Installed.UNCHANGED
+        assert cluster.definition is not None
+        cluster.definition = {**cluster.definition, "spec": {"group": "old"}}
+        assert install(endpoint) is Installed.CONFIGURED
+        assert install(endpoint) is Installed.UNCHANGED
+
+    assert sum(each.startswith("POST") for each in asked.requests) == 1
+    assert mapping(cluster.definition, "spec")["group"] == "rebind.internal"
+
+
+def test_rebinds_own_server_needs_no_definition() -> None:
+    with running_api() as api:
+        assert install(endpoint_at(api.url)) is Installed.BUILT_IN
+
+
+def test_who_may_not_write_definitions_is_told_so() -> None:
+    with (
+        fake_server(lambda *_: refusal(403, "Forbidden", "no right to it")) as (url, _),
+        pytest.raises(ServerError, match="refuses: no right to it"),
+    ):
+        install(endpoint_at(url))
+
+
+@pytest.mark.parametrize(
+    ("persistence", "message"),
+    [
+        ("bind-resource", "has no pods/resourcebinding.*there work: checkpoint, database"),
+        ("checkpoint+api", "which is Rebind's own and which --persistence checkpoint.api needs"),
+        ("binding-object", "make them known with: rebind api install-crd"),
+        ("checkpoint", ""),
+        ("pod-status", ""),
+    ],
+)
+def test_a_cluster_that_lacks_what_a_persistence_needs_is_refused(
+    persistence: str, message: str
+) -> None:
+    with fake_server(Cluster().respond) as (url, _):
+        asking = found_pods(RemoteSettings(endpoint_at(url)), [NodeName("n0")], persistence)
+        if message:
+            with pytest.raises(ServerError, match=message):
+                asyncio.run(asking)
+        else:
+            assert asyncio.run(asking) == {}
+
+
+def test_a_server_that_is_away_is_said_so() -> None:
+    with fake_server(Cluster().respond) as (url, _):
+        pass
+    with pytest.raises(ServerError, match=f"the API server {url} cannot be reached"):
+        asyncio.run(found_pods(RemoteSettings(endpoint_at(url)), [NodeName("n0")], "checkpoint"))
