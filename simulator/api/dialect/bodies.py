@@ -25,7 +25,7 @@ from simulator.api.dialect.patches import Patch, PatchType, patch_types
 from simulator.api.dialect.protobuf_bodies import read_protobuf
 from simulator.api.dialect.queries import Validation, flag, number
 from simulator.api.dialect.routes import Route
-from simulator.api.dialect.schemas.checking import MistypedError, decoded
+from simulator.api.dialect.schemas.checking import STRICT_FAULTS_MAX, MistypedError, decoded
 from simulator.api.dialect.statuses import (
     StatusError,
     bad_request,
@@ -37,12 +37,16 @@ from simulator.api.dialect.statuses import (
 
 BODY_MAX: Final = 3 * 1024 * 1024
 """Most bytes of a body, as in Kubernetes."""
+YAML_MAX: Final = 128 * 1024
+"""Most bytes of YAML, of which a second reads no more than some hundred thousand."""
 _JSON: Final = "application/json"
 _YAML: Final = "application/yaml"
 _PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
 _READ: Final = (_JSON, _YAML, _PROTOBUF)
 _POLICIES: Final = ("Background", "Foreground", "Orphan")
 _SURROGATES: Final = range(0xD800, 0xE000)
+_BITS_MAX: Final = 1_024
+"""Of a whole number in YAML, as many as a float64 reaches: far longer ones cannot be shown."""
 
 
 class _RefusedError(ValueError):
@@ -177,7 +181,8 @@ def _read_json(data: bytes, twice: list[str], *, strict: bool) -> Json:
         made = dict(found)
         if len(made) != len(found):
             counts = Counter(key for key, _ in found)
-            twice.extend(key for key, count in counts.items() if count > 1)
+            again = [key for key, count in counts.items() if count > 1]
+            twice.extend(again[: STRICT_FAULTS_MAX - len(twice)])
         return made
 
     decoder = _DECODER if not strict else _decoder(pairs)
@@ -229,8 +234,14 @@ def _read_yaml(data: bytes) -> Json:
         try:
             return _read_json(data, [], strict=False)
         except json.JSONDecodeError:
-            return _plain(yaml.load(data, _Loader))  # noqa: S506 - a SafeLoader
-    return _plain(yaml.load(data, _Loader))  # noqa: S506 - a SafeLoader
+            pass  # YAML may begin like that too.
+    if len(data) > YAML_MAX:
+        raise too_large(YAML_MAX)
+    try:
+        return _plain(yaml.load(data, _Loader))  # noqa: S506 - a SafeLoader
+    except (LookupError, AttributeError) as cause:  # E.g. of `!!bool x`, `!!timestamp x`.
+        why = "a tag does not go with its value"
+        raise _RefusedError(why) from cause
 
 
 def _plain(value: object) -> Json:
@@ -241,7 +252,9 @@ def _plain(value: object) -> Json:
     """
     if isinstance(value, str):
         return str(_without_surrogates(value))
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int) and value.bit_length() <= _BITS_MAX:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from typing import Final
 
 _LABEL_RE: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -38,13 +39,29 @@ _VALUE_FAULT: Final = (
     f"'12345', regex used for validation is '{_VALUE_RE}')"
 )
 _KEPT: Final = 4096
+_LONG: Final = 512
+"""From so many characters on a text is looked at anew each time: who keeps thousands keeps only
+short ones."""
+
+_Check = Callable[[str], tuple[str, ...]]
+
+
+def _short_kept(check: _Check) -> _Check:
+    """Keep what is said of short texts."""
+    kept = lru_cache(maxsize=_KEPT)(check)
+
+    @wraps(check)
+    def checked(text: str) -> tuple[str, ...]:
+        return kept(text) if len(text) < _LONG else check(text)
+
+    return checked
 
 
 def _more_than(limit: int) -> str:
     return f"must be no more than {limit} characters"
 
 
-@lru_cache(maxsize=_KEPT)
+@_short_kept
 def label_faults(name: str) -> tuple[str, ...]:
     """Return what keeps a name from being an RFC 1123 label."""
     faults = () if len(name) <= LABEL_MAX else (_more_than(LABEL_MAX),)
@@ -57,7 +74,7 @@ def subdomain_faults(name: str) -> tuple[str, ...]:
     return faults if _SUBDOMAIN.fullmatch(name) else (*faults, _SUBDOMAIN_FAULT)
 
 
-@lru_cache(maxsize=_KEPT)
+@_short_kept
 def qualified_faults(name: str) -> tuple[str, ...]:
     """Return what keeps a text from being a qualified name, such as a label's key."""
     prefix, slash, rest = name.rpartition("/")
@@ -76,7 +93,7 @@ def qualified_faults(name: str) -> tuple[str, ...]:
     return tuple(faults) if _QUALIFIED.fullmatch(rest) else (*faults, _QUALIFIED_FAULT)
 
 
-@lru_cache(maxsize=_KEPT)
+@_short_kept
 def label_value_faults(value: str) -> tuple[str, ...]:
     """Return what keeps a text from being a label's value."""
     faults = () if len(value) <= LABEL_MAX else (_more_than(LABEL_MAX),)

@@ -8,8 +8,9 @@ change: it is answered and not written, and the revision stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Final
 
 from simulator.api.dialect.documents import Object, mapping, text, texts, whole
@@ -40,6 +41,14 @@ from simulator.api.dialect.statuses import (
 __all__ = ["Fresh", "Written", "created", "is_finished", "patched", "updated"]
 
 _BAD_REQUEST: Final = 400
+_WARNINGS_COUNT_MAX: Final = 50
+"""Most of them: each is a header, of which Python's client reads a hundred."""
+_WARNINGS_MAX: Final = 4 * 1024
+"""Most characters of all warnings together, as in Kubernetes."""
+_WARNING_MAX: Final = 256
+"""Most characters of one."""
+_CAUSES_MAX: Final = 100
+"""Most faults of an object that are told: each takes far more bytes than what is faulty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ def created(
     rules.begin(given)
     result = _laid_out(given)
     metadata = mapping(result, "metadata")
-    _refuse(route, metadata, [*metadata_faults(kind, metadata), *rules.faults(result)])
+    _refuse(route, metadata, chain(metadata_faults(kind, metadata), rules.faults(result)))
     return Written(result, created=True, warnings=warnings)
 
 
@@ -182,9 +191,11 @@ def _update_causes(route: Route, current: Object, result: Object) -> Iterator[Ca
     yield from finalizer_faults(current, metadata)
     if metadata != mapping(current, "metadata"):
         yield from metadata_faults(route.kind, metadata)
-    changes = [*rules.update_faults(current, result)]
-    yield from changes
-    if not changes:
+    first = next(changes := rules.update_faults(current, result), None)
+    if first is not None:
+        yield first
+        yield from changes
+    else:
         yield from rules.faults(result)
 
 
@@ -214,7 +225,18 @@ def _decoded(route: Route, body: Object, validation: Validation) -> tuple[Object
     if faults and validation is Validation.STRICT:
         raise bad_request(f"{start}: strict decoding error: {', '.join(faults)}")
     result.object["kind"], result.object["apiVersion"] = kind.kind, kind.api_version
-    return result.object, tuple(faults) if validation is Validation.WARN else ()
+    return result.object, tuple(_first(faults)) if validation is Validation.WARN else ()
+
+
+def _first(warnings: Iterable[str]) -> Iterator[str]:
+    """Iterate over warnings as far as their headers have room in an answer."""
+    left = _WARNINGS_MAX
+    for each in islice(warnings, _WARNINGS_COUNT_MAX):
+        shown = each[:_WARNING_MAX]
+        left -= len(shown)
+        if left < 0:
+            return
+        yield shown
 
 
 def _laid_out(found: Object) -> Object:
@@ -225,7 +247,7 @@ def _laid_out(found: Object) -> Object:
     return {**first, **rest}
 
 
-def _refuse(route: Route, metadata: Object, causes: Iterator[Cause] | Sequence[Cause]) -> None:
-    found = list(causes)
+def _refuse(route: Route, metadata: Object, causes: Iterator[Cause]) -> None:
+    found = list(islice(causes, _CAUSES_MAX))
     if found:
         raise invalid(route.kind, text(metadata, "name") or route.name, found)

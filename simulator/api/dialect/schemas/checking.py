@@ -19,6 +19,8 @@ from simulator.core.quantities import normal_quantity
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _MICRO_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
 _INT_MAX: Final = (1 << 63) - 1
+STRICT_FAULTS_MAX: Final = 100
+"""Most unknown fields, or such that stand twice, that are named (as sigs.k8s.io/json has it)."""
 _GO: Final = {"string": "string", "int": "int64", "bool": "bool", "quantity": "resource.Quantity"}
 
 
@@ -42,7 +44,8 @@ class Decoded:
     """A body in the form that is stored.
 
     Attributes:
-        unknown: Paths of fields that the type does not have, in the order of the body.
+        unknown: Paths of fields that the type does not have, in the order of the body; the first
+            of them if there are many.
     """
 
     object: Object
@@ -69,7 +72,8 @@ def _object(value: Object, fields: Type, owner: str, path: str, unknown: list[st
             continue
         where = f"{path}.{key}" if path else key
         if known is None:
-            unknown.append(where)
+            if len(unknown) < STRICT_FAULTS_MAX:
+                unknown.append(where)
         elif known.is_one_object and isinstance(each, dict):
             made[key] = _object(each, type_named(known.type), known.type, where, unknown)
         elif each is not None:
