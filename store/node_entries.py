@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Final
 
 from sqlalchemy import Connection, func, select
@@ -57,6 +58,8 @@ UNKNOWN: Final[DeviceFacts] = (None, None, None)
 @dataclass(slots=True)
 class ResourceEntry:
     """A resource and its devices.
+
+    Names and ids are interned: those that many nodes have are looked up in fewer places of memory.
 
     Attributes:
         keys: Device to its key.
@@ -184,7 +187,9 @@ def read_node(connection: Connection, name: NodeName) -> NodeEntry | None:
 def _read_devices(connection: Connection, node: NodeEntry) -> None:
     by_id: dict[int, ResourceEntry] = {}
     for row in connection.execute(select(t.resource).where(t.resource.c.node_id == node.id)):
-        by_id[row.id] = node.resources[row.name] = ResourceEntry(row.id, row.registered)
+        by_id[row.id] = node.resources[ResourceName(intern(row.name))] = ResourceEntry(
+            row.id, row.registered
+        )
     devices = connection.execute(
         select(
             t.device.c.resource_id,
@@ -199,7 +204,7 @@ def _read_devices(connection: Connection, node: NodeEntry) -> None:
         .order_by(t.device.c.id)
     )
     for resource_id, identifier, key, *facts in devices:
-        by_id[resource_id].keys[identifier] = key
+        by_id[resource_id].keys[DeviceId(intern(identifier))] = key
         by_id[resource_id].facts[identifier] = tuple(facts)
 
 

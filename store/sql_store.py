@@ -46,6 +46,7 @@ from store.databases import database_at
 from store.imports import bound_ids, by_key
 from store.object_cache import ObjectCache
 from store.object_retention import ObjectRetention
+from store.planning.arrivals import plan_arrivals
 from store.planning.devices import plan_boot, plan_removal, plan_report
 from store.planning.imports import plan_import
 from store.planning.objects import ObjectPlan
@@ -264,11 +265,11 @@ class SqlStore:
         """Gather rows and write them statement by statement, before they are cold."""
         outcomes: list[Outcome] = []
         for start in range(0, len(transitions), GATHERED):
-            outcomes += [
-                # Most are admissions, and they are not to wait for the others to be told apart.
-                plan_admission(plan, one) if isinstance(one, PodAdmitted) else _planned(plan, one)
-                for one in transitions[start : start + GATHERED]
-            ]
+            end = min(start + GATHERED, len(transitions))
+            while len(outcomes) < end:
+                plan_arrivals(plan, transitions[len(outcomes) : end], outcomes)
+                if len(outcomes) < end:
+                    outcomes.append(_planned(plan, transitions[len(outcomes)]))
             plan.flush()
         return outcomes
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from sys import intern
 
 from simulator.core.devices import Device, DeviceId
 from simulator.core.resources import ResourceName
@@ -59,7 +60,9 @@ def known_resource(plan: Plan, node: NodeEntry, name: ResourceName) -> ResourceE
     resource = node.resources.get(name)
     if resource is None:
         plan.keys.resource += 1
-        resource = node.resources[name] = ResourceEntry(plan.keys.resource, registered=False)
+        resource = node.resources[ResourceName(intern(name))] = ResourceEntry(
+            plan.keys.resource, registered=False
+        )
         plan.writes.resources.append((resource.id, node.id, name, False))
     return resource
 
@@ -87,7 +90,7 @@ def follow(
         if key is None:
             plan.keys.device = key = plan.keys.device + 1
             plan.writes.devices.append((key, resource.id, id_, *fact, revision, None))
-            resource.keys[id_] = key
+            resource.keys[DeviceId(intern(id_))] = key
         elif resource.facts[id_] != fact:
             last_seen = revision if fact[0] is None else None
             plan.writes.device_updates.append((*fact, last_seen, key))

@@ -38,6 +38,8 @@ class Plan:
     Attributes:
         at: The instant of the transition that is planned.
         contested: Pod, resource and device of holdings that an import under way disputes.
+        part: Which part of the batch is planned; the rows of a part are written together.
+        revisions: Of the nodes that the part changes, by key.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -54,8 +56,8 @@ class Plan:
         self.contested: set[tuple[PodUid, ResourceName, DeviceId]] = set()
         self.nodes: dict[NodeName, NodeEntry] = {}
         self.at = Instant(0)
-        self._part = 1
-        self._revisions: dict[int, int] = {}
+        self.part = 1
+        self.revisions: dict[int, int] = {}
 
     def node(self, name: NodeName) -> NodeEntry | None:
         """Return what is known of a node, None for an unknown one."""
@@ -82,7 +84,7 @@ class Plan:
         self.keys = copy.copy(keys)
         self.writes = Writes()
         self.contested = set()
-        self._revisions.clear()
+        self.revisions.clear()
 
     def forget_pods(self, gone: Iterable[tuple[int, PodUid]]) -> None:
         """Forget the keys of pods whose rows were dropped, by their nodes' keys and their uids."""
@@ -93,28 +95,35 @@ class Plan:
 
     def among_others(self, node: NodeEntry) -> None:
         """Plan for a node what may be written together with what other pods of it do."""
-        if node.alone == self._part:
+        if node.alone == self.part:
             self.flush()
-        node.touched = self._part
+        node.touched = self.part
 
     def alone(self, node: NodeEntry) -> None:
         """Plan for a node what must be written after and before all else that it does."""
-        if node.touched == self._part:
+        if node.touched == self.part:
             self.flush()
-        node.touched = node.alone = self._part
+        node.touched = node.alone = self.part
 
     def let_read(self, node: NodeEntry) -> None:
         """Write what was planned for a node, so that it can be read, and go on alone."""
         self.flush()
-        node.touched = node.alone = self._part
+        node.touched = node.alone = self.part
 
     def flush(self) -> None:
         """Write the rows that wait: what is planned later comes after them."""
-        self._part += 1
-        if self._revisions:
-            self.writes.node_updates.extend((rev, key) for key, rev in self._revisions.items())
-            self._revisions.clear()
+        self.part += 1
+        if self.revisions:
+            self.writes.node_updates.extend((rev, key) for key, rev in self.revisions.items())
+            self.revisions.clear()
         self.writes.run(self._write, self._statements)
+
+    def room(self) -> int:
+        """Return how many changes there may be before one begins a segment of the history."""
+        keys = self.keys
+        if not keys.segment_change:
+            return 0
+        return keys.segment_change + SEGMENT_CHANGES_MAX - keys.change - 1
 
     def next_revision(self, node: NodeEntry, at: Instant) -> int:
         """Take the next revision for a change of `node`."""
@@ -122,7 +131,7 @@ class Plan:
         keys = self.keys
         keys.revision += 1
         keys.change += 1
-        revision = node.revision = self._revisions[node.id] = keys.revision
+        revision = node.revision = self.revisions[node.id] = keys.revision
         if (
             at >= keys.segment_end
             or keys.change - keys.segment_change >= SEGMENT_CHANGES_MAX
