@@ -18,6 +18,7 @@ from simulator.core.quantities import normal_quantity
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _MICRO_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
+_STR: Final = frozenset({str})
 _INT_MAX: Final = (1 << 63) - 1
 STRICT_FAULTS_MAX: Final = 100
 """Most unknown fields, or such that stand twice, that are named (as sigs.k8s.io/json has it)."""
@@ -76,6 +77,14 @@ def _object(value: Object, fields: Type, owner: str, path: str, unknown: list[st
                 unknown.append(where)
         elif known.is_one_object and isinstance(each, dict):
             made[key] = _object(each, type_named(known.type), known.type, where, unknown)
+        elif known.is_objects and isinstance(each, list):
+            fields_of_one, owner_of_one = type_named(known.type), known.type
+            made[key] = [
+                _object(one, fields_of_one, owner_of_one, f"{where}[{index}]", unknown)
+                if isinstance(one, dict)
+                else _shaped(one, known, "", (owner, f"{where}[{index}]"), unknown)
+                for index, one in enumerate(each)
+            ]
         elif each is not None:
             made[key] = _shaped(each, known, known.shape, (owner, where), unknown)
     return made
@@ -91,7 +100,9 @@ def _shaped(
     if shape.startswith("[]"):
         if not isinstance(value, list):
             raise _mistyped(value, place, f"[]{_go(known)}", "array")
-        if not inner and known.type == "string" and all(isinstance(each, str) for each in value):
+        if not inner and known.type == "string" and _STR.issuperset(map(type, value)):
+            return [*value]
+        if not inner and known.type == "int" and _are_whole(value):
             return [*value]
         return [
             _shaped(each, known, inner, (owner, f"{path}[{index}]"), unknown)
@@ -104,6 +115,11 @@ def _shaped(
         for key, each in value.items()
         if each is not None or known.type == "any"
     }
+
+
+def _are_whole(values: list[Json]) -> bool:
+    """Tell whether all are whole numbers that an int64 holds."""
+    return all(type(each) is int and -_INT_MAX <= each <= _INT_MAX for each in values)
 
 
 def _single(value: Json, known: Field, place: tuple[str, str], unknown: list[str]) -> Json:

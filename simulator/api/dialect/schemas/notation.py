@@ -38,7 +38,8 @@ class Field:
         merges: Whether a strategic merge patch merges the list with what is there.
         key: What tells the elements of such a list apart; empty for a set of plain values.
         retains: Whether a patch may say which keys of an element are kept.
-        is_text, is_one_object: Whether the value is one string, one object of a named type.
+        is_text, is_one_object, is_objects: Whether the value is one string, one object of a named
+            type, a list of such objects.
     """
 
     name: str
@@ -50,11 +51,13 @@ class Field:
     retains: bool = False
     is_text: bool = field(init=False)
     is_one_object: bool = field(init=False)
+    is_objects: bool = field(init=False)
 
     def __post_init__(self) -> None:
         """Note what is asked for every field of every body."""
         object.__setattr__(self, "is_text", not self.shape and self.type == "string")
         object.__setattr__(self, "is_one_object", not self.shape and self.is_object)
+        object.__setattr__(self, "is_objects", self.shape == "[]" and self.is_object)
 
     @property
     def is_object(self) -> bool:
