@@ -19,12 +19,17 @@ _PREFIX: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*", re.ASCII)
 _NAME: Final = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]", re.ASCII)
 
 
-@lru_cache(maxsize=_KEPT)
 def is_extended_resource_name(text: str) -> bool:
     """Tell whether the kubelet accepts `text` as a device plugin's resource name.
 
     Kubelet: IsExtendedResourceName (apis/core/v1/helper), S1.15.
     """
+    # What is far too long is not remembered either.
+    return len(text) <= _PREFIX_MAX + len("/") + _NAME_MAX and _is_extended(text)
+
+
+@lru_cache(maxsize=_KEPT)
+def _is_extended(text: str) -> bool:
     if "/" not in text or "kubernetes.io/" in text or text.startswith(_REQUESTS):
         return False
     prefix, _, name = (_REQUESTS + text).partition("/")

@@ -32,11 +32,13 @@ TEXT: Final = "text/plain; charset=utf-8"
 _HEALTH: Final = frozenset({"/healthz", "/livez", "/readyz"})
 _OPEN: Final = _HEALTH | {"/version", "/version/"}
 """What one may ask without being known, as in Kubernetes (system:public-info-viewer)."""
-_PATHS_KEPT: Final = 16_384
+_PATHS_KEPT: Final = 4_096
+_PATH_KEPT_MAX: Final = 512
+"""Longest path that is remembered."""
 _RESOURCES: Final = ("/api/", "/apis/")
 _READS: Final = frozenset({kinds.GET, kinds.LIST, kinds.WATCH})
 
-_route_of = lru_cache(_PATHS_KEPT)(find_resource)
+_kept_route_of = lru_cache(_PATHS_KEPT)(find_resource)
 
 
 class ApiApp:
@@ -107,7 +109,7 @@ class ApiApp:
             await self._page(exchange)
             return None
         try:
-            route = _route_of(path)
+            route = (_kept_route_of if len(path) <= _PATH_KEPT_MAX else find_resource)(path)
         except PathNotFoundError:
             await self._page(exchange)
             return None

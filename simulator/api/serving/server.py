@@ -101,6 +101,7 @@ class HttpServer:
             lifespan="off",
             interface="asgi3",
             log_config=None,
+            log_level="error",  # What clients do wrong, they are told.
             access_log=False,
             server_header=False,
             proxy_headers=False,
