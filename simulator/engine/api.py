@@ -13,16 +13,23 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final
 
 from simulator.core.instants import Duration, Instant
 from simulator.core.pods import Pod, PodUid
-from simulator.core.records import NodeStatusReported, PodDeleted, PodPhaseChanged, Record
+from simulator.core.records import (
+    EventEmitted,
+    NodeStatusReported,
+    PodDeleted,
+    PodPhaseChanged,
+    Record,
+)
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
 from simulator.engine.api_devices import DeviceObjects
 from simulator.engine.latencies import NODE_MONITOR_GRACE, WATCH_DELAY
 from simulator.engine.pod_requests import pod_request
+from simulator.engine.pod_writer import PodWriter
 from simulator.engine.reachability import Reachability
 from simulator.engine.spec import PodSpec
 from simulator.engine.timeline import Timeline
@@ -115,22 +122,6 @@ class ApiNode:
     allocatable: dict[ResourceName, int] = field(default_factory=dict)
     boot_id: str = ""
     heartbeat: Instant | None = None
-
-
-class PodWriter(Protocol):
-    """Takes to a real API server what is done to pods; the copy follows when it is done."""
-
-    def create(self, pod: ApiPod) -> None:
-        """Create a pod; its uid is the server's, and is known when the copy has it."""
-        ...
-
-    def bind(self, pod: ApiPod, node: NodeName) -> None:
-        """Bind a pod to a node."""
-        ...
-
-    def delete(self, pod: ApiPod, *, force: bool) -> None:
-        """Delete a pod, with its grace period or at once."""
-        ...
 
 
 class ApiServer(Reachability):
@@ -254,6 +245,13 @@ class ApiServer(Reachability):
             return
         self.put_on(pod, node)
         self._changed(pod)
+
+    def leave_waiting(self, pod: ApiPod, event: EventEmitted) -> None:
+        """Say of a pod why no node has room for it."""
+        pod.unschedulable = True
+        self.emit(NO_NODE, event)
+        if self.writer is not None:
+            self.writer.leave_waiting(pod, event)
 
     def put_on(self, pod: ApiPod, node: NodeName) -> None:
         """Know that a pod is bound to a node; nobody is told yet."""

@@ -292,6 +292,10 @@ class Kubelet:
             local = self.pods.get(uid)
             if local is not None and uid not in self._as_found:
                 self.process.after(Duration(0), partial(self._workers.sync_in_turn, local))
+                # Who only models the API has no field for it.
+                is_told = self._host.api.writer is not None
+                if is_told and self._behavior.resource_health_in_status:
+                    self._statuses.send_anew(local)
 
     def panicked(self, panic: KubeletPanic) -> None:
         """End, because the device manager has crashed (S3.14, S7.7)."""

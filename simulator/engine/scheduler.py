@@ -11,7 +11,7 @@ from simulator.core.pods import PodUid
 from simulator.core.records import EventEmitted
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
-from simulator.engine.api import NO_NODE, ApiNode, ApiPod, ApiServer
+from simulator.engine.api import ApiNode, ApiPod, ApiServer
 from simulator.engine.latencies import SCHEDULING
 from simulator.engine.timeline import Timeline
 
@@ -77,10 +77,9 @@ class Scheduler:
                     self._waiting.pop(pod.uid, None)
                     self._count(pod, node.name, ended=False)
             elif not pod.unschedulable:
-                pod.unschedulable = True
                 message = f"0/{len(nodes)} nodes are available: {_lacking(pod)}"
                 event = EventEmitted("Warning", "FailedScheduling", message, pod.uid)
-                self._api.emit(NO_NODE, event)
+                self._api.leave_waiting(pod, event)
 
     def _has_room(self, node: ApiNode, pod: ApiPod) -> bool:
         requested = self._requested.get(node.name, {})

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from simulator.core.api_calls import ApiRefused, ApiUnavailable
+from simulator.core.devices import device_ids
 from simulator.core.instants import Duration
 from simulator.core.pods import PodUid
 from simulator.core.transitions import DeviceBinding, PodIdentity
@@ -80,6 +81,7 @@ class StatusManager:
         self._unsent: dict[PodUid, LocalPod] = {}
         self._numbers: dict[PodUid, int] = {}
         self._ending: set[PodUid] = set()
+        self._anew: set[PodUid] = set()
         self._pass: deque[_Version] = deque()
         self._is_busy = self._is_notified = self._tick_is_planned = False
 
@@ -111,6 +113,11 @@ class StatusManager:
             self._each.append(self._version_of(pod))
         self._notify()
 
+    def send_anew(self, pod: LocalPod) -> None:
+        """Patch a pod's status though it is as it was: the health of its devices is not (S9.6)."""
+        self._anew.add(pod.uid)
+        self.send(pod)
+
     def finish(self, pod: LocalPod) -> None:
         """Delete the pod from the API for good, after its last status (S12.4)."""
         self._ending.add(pod.uid)
@@ -120,6 +127,7 @@ class StatusManager:
         """Drop what is known of a pod that is gone."""
         self._cached.discard(uid)
         self._ending.discard(uid)
+        self._anew.discard(uid)
         self._unsent.pop(uid, None)
         self._numbers.pop(uid, None)
 
@@ -166,7 +174,9 @@ class StatusManager:
         elif reply.status is None:
             self.forget(version.pod.uid)
             self._next()
-        elif (reply.status, reply.devices) == (version.status, version.devices):
+        elif version.pod.uid in self._anew:
+            self._patch(version)
+        elif reply.status == version.status and _named(version.devices) <= _named(reply.devices):
             if version.ends and not version.status.is_terminal:
                 self._patch(version)
             else:
@@ -203,6 +213,7 @@ class StatusManager:
         uid = version.pod.uid
         if self._numbers.get(uid) == version.number:
             self._unsent.pop(uid, None)
+            self._anew.discard(uid)
         self._next()
 
     def _plan_tick(self) -> None:
@@ -218,6 +229,15 @@ class StatusManager:
                 self._begin()
 
         self._process.after(Duration(STATUS_TICK - age % STATUS_TICK), tick)
+
+
+def _named(devices: tuple[DeviceBinding, ...]) -> set[tuple[str, str, str]]:
+    """Return the devices as a status names them: without their NUMA nodes."""
+    return {
+        (binding.container, binding.resource, device)
+        for binding in devices
+        for device in device_ids(binding.devices)
+    }
 
 
 def _identity(pod: LocalPod) -> PodIdentity:

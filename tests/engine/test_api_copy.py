@@ -7,7 +7,7 @@ from dataclasses import replace
 from simulator.core.devices import DeviceId
 from simulator.core.instants import SECOND, Duration
 from simulator.core.pods import Container, ContainerName, Pod, PodUid
-from simulator.core.records import PodDeleted, PodPhaseChanged, Record
+from simulator.core.records import EventEmitted, PodDeleted, PodPhaseChanged, Record
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiPod, ApiServer, PodStatus
@@ -33,6 +33,9 @@ class Writer:
 
     def delete(self, pod: ApiPod, *, force: bool) -> None:
         self.asked.append(f"delete {pod.pod.name} {force}")
+
+    def leave_waiting(self, pod: ApiPod, event: EventEmitted) -> None:
+        self.asked.append(f"{event.reason} {pod.pod.name}")
 
 
 def a_pod(uid: str = "u1") -> Pod:
@@ -83,11 +86,18 @@ def test_what_is_done_to_pods_goes_to_the_server_and_changes_nothing_here() -> N
     assert pod is not None
     world.api.create(ApiPod(pod.spec, a_pod("u2")))
     world.api.bind(pod, NODE)
+    world.api.leave_waiting(pod, EventEmitted("Warning", "FailedScheduling", "no room"))
     world.api.mark_deleting(pod)
     world.api.remove(pod.uid)
     world.api.remove(PodUid("unknown"))
 
-    assert world.writer.asked == ["create a", "bind a n0", "delete a False", "delete a True"]
+    assert world.writer.asked == [
+        "create a",
+        "bind a n0",
+        "FailedScheduling a",
+        "delete a False",
+        "delete a True",
+    ]
     assert not pod.deleting
     assert world.api.pods() == [pod]
     assert pod.revision == 5

@@ -81,8 +81,10 @@ class Following:
                     await self._list()
                 await self._watch()
                 pause = BACK_OFF_S[0]
+                await asyncio.sleep(pause)
             except _ExpiredError:
                 self._revision = ""
+                await asyncio.sleep(BACK_OFF_S[0])
             except ApiError as error:
                 if not self._is_lost:
                     pause = BACK_OFF_S[0]

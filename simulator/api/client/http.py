@@ -18,7 +18,7 @@ import aiohttp
 
 from simulator.api.client.endpoint import ApiEndpoint
 from simulator.api.dialect.documents import Json, Object, mapping, text, whole
-from simulator.errors import ApiUnreachableError
+from simulator.errors import ApiUnreachableError, ConfigError
 
 JSON: Final = "application/json"
 MERGE_PATCH: Final = "application/merge-patch+json"
@@ -178,7 +178,10 @@ class HttpClient:
 
     async def _headers(self) -> dict[str, str]:
         if self._token is None:
-            self._token = await asyncio.to_thread(self.endpoint.token)
+            try:
+                self._token = await asyncio.to_thread(self.endpoint.token)
+            except ConfigError as error:  # It was there when the server was named.
+                raise ApiUnreachableError(str(error)) from error
         headers = {"Accept": JSON}
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"

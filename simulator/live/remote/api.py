@@ -17,16 +17,19 @@ from typing import Final
 from typing_extensions import override
 
 from simulator.api.client.following import Following
-from simulator.api.client.http import Answer, HttpClient
+from simulator.api.client.http import STRATEGIC_MERGE_PATCH, Answer, HttpClient
 from simulator.api.client.paths import path_of
 from simulator.api.dialect.documents import Object, mapping, text
 from simulator.api.dialect.kinds import NODES, PODS
 from simulator.core.pods import PodUid
+from simulator.core.records import EventEmitted
 from simulator.core.resource_requests import extended_counts
 from simulator.core.transitions import NodeName, PodIdentity
-from simulator.engine.api import FAILED, ApiPod, ApiServer, PodStatus, PodWriter
+from simulator.engine.api import FAILED, NO_NODE, ApiPod, ApiServer, PodStatus
 from simulator.engine.api_copy import ApiCopy
+from simulator.engine.api_requests import CreateEvent
 from simulator.engine.node import Node
+from simulator.engine.pod_writer import PodWriter
 from simulator.errors import ApiUnreachableError
 from simulator.live.remote import documents
 from simulator.live.remote.following import AWAY, PodFollower
@@ -125,6 +128,24 @@ class RemoteApi(PodWriter):
     @override
     def delete(self, pod: ApiPod, *, force: bool) -> None:
         self._tasks.start(self._delete(pod, force=force), f"deletion of {pod.pod.name}")
+
+    @override
+    def leave_waiting(self, pod: ApiPod, event: EventEmitted) -> None:
+        self._tasks.start(self._leave_waiting(pod, event), f"condition of {pod.pod.name}")
+
+    async def _leave_waiting(self, pod: ApiPod, event: EventEmitted) -> None:
+        with self._timeline.held():
+            path = path_of(PODS, pod.pod.namespace, pod.pod.name, "status")
+            try:
+                await self.client.ask(
+                    "PATCH",
+                    path,
+                    documents.unscheduled(pod.uid, event.message),
+                    content_type=STRATEGIC_MERGE_PATCH,
+                )
+            except ApiUnreachableError as error:
+                _LOG.warning("why the pod %s waits is not told: %s", pod.pod.name, error)
+        self.transport.send(NO_NODE, CreateEvent(NO_NODE, event), lambda _: None)
 
     async def _create(self, pod: ApiPod) -> None:
         with self._timeline.held():

@@ -56,6 +56,17 @@ def binding(pod: PodIdentity, node: NodeName) -> Object:
     }
 
 
+def unscheduled(uid: PodUid, why: str) -> Object:
+    """Return the patch that says why a pod is on no node."""
+    condition: Object = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": why,
+    }
+    return {"metadata": {"uid": uid}, "status": {"conditions": [condition]}}
+
+
 def resource_binding(call: BindDevices) -> Object:
     """Return a ResourceBinding (details 28)."""
     containers: dict[ContainerName, list[Json]] = {}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from simulator.core.devices import UNHEALTHY
 from simulator.core.instants import Duration
 from simulator.core.persistence.choosing import OptionValue
+from simulator.engine.actions import ReportDevices
 from simulator.live.world import LiveWorld
 from tests.api.serving.running import Api, Document, running_api
 from tests.live.remote.worlds import (
@@ -20,7 +23,7 @@ from tests.live.remote.worlds import (
     runs,
     seen,
 )
-from tests.live.worlds import GPU, NODE, WITHIN, a_spec
+from tests.live.worlds import GPU, NODE, WITHIN, a_spec, devices, done
 
 Options = tuple[tuple[str, OptionValue], ...]
 
@@ -179,6 +182,7 @@ def test_pods_on_no_node_are_scheduled_where_rebind_schedules(api: Api) -> None:
                 await asked(api, "POST", PODS, manifest(name, 2, node=None))
             await asked(api, "POST", PODS, manifest("f", 1, node=None))
             pods = [await seen(api, f"{PODS}/{name}", runs) for name in ("d", "e")]
+            await seen(api, f"{PODS}/f", _waits_for_room)
             for name in ("d", "e"):
                 await asked(api, "DELETE", f"{PODS}/{name}")
             pods.append(await seen(api, f"{PODS}/f", runs))
@@ -189,7 +193,37 @@ def test_pods_on_no_node_are_scheduled_where_rebind_schedules(api: Api) -> None:
     assert [pod["spec"]["nodeName"] for pod in asyncio.run(run())] == [NODE] * 3
 
 
+def _waits_for_room(pod: Document) -> bool:
+    return any(
+        each["reason"] == "Unschedulable" and "Insufficient example.com/gpu" in each["message"]
+        for each in pod["status"].get("conditions", [])
+        if each["type"] == "PodScheduled" and each["status"] == "False"
+    )
+
+
 async def world_knows_four(world: LiveWorld) -> None:
     """Wait until the node's devices are in the API, as far as the scheduler sees."""
     world.put_forward(Duration(10_000_000_000))  # S2.15
     assert await world.until(lambda: world.api.node(NODE).allocatable.get(GPU) == 4, WITHIN)
+
+
+def test_the_health_of_devices_follows_in_the_status(api: Api) -> None:  # S9.6
+    def is_unhealthy(pod: Document) -> bool:
+        return {
+            device["health"]
+            for container in pod["status"]["containerStatuses"]
+            for each in container["allocatedResourcesStatus"]
+            for device in each["resources"]
+        } == {"Unhealthy"}
+
+    async def run() -> None:
+        async with a_client(a_spec(persistence="checkpoint"), api.url) as world:
+            await asked(api, "POST", PODS, manifest("g"))
+            await seen(api, f"{PODS}/g", runs)
+            broken = tuple(replace(each, health=UNHEALTHY) for each in devices(4))
+            await done(world, ReportDevices("gpu", broken), "report")
+            await seen(api, f"{PODS}/g", is_unhealthy)
+            await asked(api, "DELETE", f"{PODS}/g")
+            await seen(api, f"{PODS}/g", gone)
+
+    asyncio.run(run())
