@@ -13,7 +13,7 @@ from statistics import median
 
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.bench_store import make_database, opened
+from benchmarks.admission_batches import make_database, opened
 from benchmarks.figures import FigureTable
 from benchmarks.profiles.loads import PoissonLoad
 from benchmarks.profiles.schedule import open_instants
@@ -29,9 +29,9 @@ GROUP = 512
 
 
 @contextmanager
-def committing(path: Path, commit_batch: int) -> Iterator[Committer]:
+def committing(url: str, commit_batch: int) -> Iterator[Committer]:
     """Open a database with its committer."""
-    with opened(path) as store:
+    with opened(url) as store:
         committer = Committer(store, commit_batch=commit_batch)
         try:
             yield committer
@@ -39,9 +39,9 @@ def committing(path: Path, commit_batch: int) -> Iterator[Committer]:
             committer.close()
 
 
-def saturation_rate(path: Path, admissions: Sequence[PodAdmitted]) -> float:
+def saturation_rate(url: str, admissions: Sequence[PodAdmitted]) -> float:
     """Return commits per second when each has one admission and there is always one waiting."""
-    with committing(path, 1) as committer:
+    with committing(url, 1) as committer:
         started = time.perf_counter()
         futures = [committer.commit([admitted]) for admitted in admissions]
         for future in futures:
@@ -49,13 +49,13 @@ def saturation_rate(path: Path, admissions: Sequence[PodAdmitted]) -> float:
         return len(admissions) / (time.perf_counter() - started)
 
 
-def delivered_share(path: Path, admissions: Iterator[PodAdmitted], rate: float) -> float:
+def delivered_share(url: str, admissions: Iterator[PodAdmitted], rate: float) -> float:
     """Return the achieved rate over the offered one."""
     chance = random.Random(1)  # noqa: S311 - a schedule is no secret
     instants = open_instants(PoissonLoad(rate), chance)
     schedule = list(takewhile(lambda at: at < SECONDS * SECOND, instants))
     waiting = deque(zip(schedule, list(islice(admissions, len(schedule))), strict=True))
-    with committing(path, GROUP) as committer:
+    with committing(url, GROUP) as committer:
         futures = []
         started = time.perf_counter_ns()
         while waiting:
@@ -76,10 +76,10 @@ def bench_open_loop(benchmark: BenchmarkFixture, figures: FigureTable, tmp_path:
     shares: list[float] = []
 
     def one_round() -> None:
-        path = tmp_path / f"{len(rates)}.db"
-        coming = make_database(path)
-        rates.append(saturation_rate(path, list(islice(coming, FLOOD))))
-        shares.append(delivered_share(path, coming, TIMES * rates[-1]))
+        url = f"sqlite:///{tmp_path}/{len(rates)}.db"
+        coming = make_database(url)
+        rates.append(saturation_rate(url, list(islice(coming, FLOOD))))
+        shares.append(delivered_share(url, coming, TIMES * rates[-1]))
 
     benchmark.pedantic(one_round, rounds=ROUNDS)
     figures.report(

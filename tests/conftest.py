@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.postgresql.server import PostgresServer, ServerUnusableError
+from benchmarks.postgresql_server import PostgresServer, ServerUnusableError
 
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(

@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.postgresql.server import SUPERUSER
+from benchmarks.postgresql_server import SUPERUSER
 
 _SOCKET = ".s.PGSQL.5432"
 

@@ -12,11 +12,11 @@ from contextlib import closing, suppress
 
 from sqlalchemy import NullPool, create_engine, text
 
-from tests.postgresql.server import PostgresServer
+from benchmarks.postgresql_server import PostgresServer
 
 STARTED_AND_KILLED = """
 import os, signal
-from tests.postgresql.server import PostgresServer
+from benchmarks.postgresql_server import PostgresServer
 server = PostgresServer()
 server.start()
 print(server.pid, server.folder, flush=True)

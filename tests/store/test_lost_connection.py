@@ -11,6 +11,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
+from benchmarks.postgresql_server import PostgresServer
 from simulator.errors import StoreError, StoreUnavailableError, WriterLockedError
 from simulator.object_ports import AlreadyExists, NotFound, Written
 from simulator.ports import Committed, Outcome, Refused
@@ -18,7 +19,6 @@ from store.committer import Committer
 from store.postgresql import writer as postgresql_writer
 from store.sql_store import SqlStore
 from tests.postgresql.proxy import Cut, Proxy
-from tests.postgresql.server import PostgresServer
 from tests.store.objects import changed, deleted, made, seen_since
 from tests.store.world import NODE, admits_one
 

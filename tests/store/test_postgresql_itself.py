@@ -11,6 +11,7 @@ from contextlib import closing
 import psycopg
 import pytest
 
+from benchmarks.postgresql_server import PostgresServer
 from simulator.errors import StoreError, StoreUnavailableError, WriterLockedError
 from simulator.ports import Committed, Durability
 from store import maintenance, revisions
@@ -19,7 +20,6 @@ from store.postgresql import writer as postgresql_writer
 from store.postgresql.lock import AdvisoryLock
 from store.sql_store import SqlStore
 from store.writer_lock import own_name
-from tests.postgresql.server import PostgresServer
 from tests.store.world import admits_one
 
 _WAITING = """

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.measuring.phases import Target
+from benchmarks.postgresql_server import PostgresServer
 from benchmarks.results.rows import Measure, Store
 from simulator.core.instants import MILLISECOND, SECOND, Duration
 from simulator.errors import ConfigError
@@ -16,8 +17,6 @@ from simulator.live.world import LiveWorld
 from store.scratch import DELAY_MAX, PREFIX, scratch
 from store.sql_store import SqlStore
 from tests.benchmarks.measuring.runs import Written, ms
-from tests.postgresql import server
-from tests.postgresql.server import PostgresServer
 from tests.store.world import admits_one
 
 REAL = Written(
@@ -61,11 +60,8 @@ def test_a_combination_on_a_server_wants_to_be_told_of_one() -> None:
         written.row(postgresql=None)
 
 
-def test_a_commit_on_a_server_takes_as_much_longer_as_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(vars(server)["_SETTINGS"], "fsync", "on")
-    with closing(PostgresServer()) as syncing:
+def test_a_commit_on_a_server_takes_as_much_longer_as_is_asked_for() -> None:
+    with closing(PostgresServer(durable=True)) as syncing:
         syncing.start()
         with (
             scratch(syncing.url(syncing.lend_database()), added_fsync=ms(40)) as made,

@@ -1,7 +1,8 @@
-"""A real PostgreSQL for tests: the programs of a wheel, on a Unix socket in a folder of its own.
+"""A real PostgreSQL for tests and benchmarks: a wheel's programs on a Unix socket.
 
 PostgreSQL refuses to run as root, so root starts it as `nobody`, from a copy that `nobody` can
-read. It listens on no port. It ends with the process that started it, even when that is killed.
+read. It has a folder of its own and listens on no port. It ends with the process that started it,
+even when that is killed.
 """
 
 from __future__ import annotations
@@ -45,8 +46,6 @@ if os.getppid() == int(parent):
 """
 _SETTINGS: Final = {
     "autovacuum": "off",
-    # A killed process loses nothing that the operating system has; only a power cut would.
-    "fsync": "off",
     "listen_addresses": "",
     "max_connections": "60",
     "shared_buffers": "16MB",
@@ -68,13 +67,18 @@ class ServerUnusableError(Exception):
 class PostgresServer:
     """One server, its data and its socket; not running until `start`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, durable: bool = False) -> None:
         """Make the data.
+
+        Args:
+            durable: Whether a commit waits for the disk. Without that a killed process still loses
+                nothing, since the operating system has it; only a power cut would.
 
         Raises:
             ServerUnusableError: The wheel is missing, or its programs cannot run here.
         """
         self.folder = Path(tempfile.mkdtemp(prefix="rebind-pg-"))
+        self._settings = {**_SETTINGS, "fsync": "on" if durable else "off"}
         self._process: subprocess.Popen[bytes] | None = None
         self._databases = 0
         self._free: list[str] = []
@@ -105,7 +109,7 @@ class PostgresServer:
             ServerUnusableError: It does not within half a minute.
         """
         until = time.monotonic() + _START_MAX_S
-        options = [f"--{name}={value}" for name, value in _SETTINGS.items()]
+        options = [f"--{name}={value}" for name, value in self._settings.items()]
         command = [f"{self._programs}/postgres", "-D", f"{self.folder}/data", "-k", self.folder]
         while True:
             process = self._begin([*map(str, command), *options])
