@@ -303,11 +303,11 @@ def _binding_fault(
 def _event_fault(
     node: str, verb: str, route: Route, current: Object | None, body: Object | None
 ) -> str:
-    """Return what is wrong about an event that says where it comes from."""
-    del verb, route, current
-    event = body or {}
-    host = text(event, "source", "host") or text(event, "reportingInstance")
-    if host in {"", node}:
+    """Return what is wrong about a write of an event that says, or said, where it comes from."""
+    del verb, route
+    events = [one for one in (current, body) if one is not None]
+    hosts = [text(one, "source", "host") or text(one, "reportingInstance") for one in events]
+    if all(host in {"", node} for host in hosts):
         return ""
     return f'node "{node}" can only write events with source.host set to itself'
 

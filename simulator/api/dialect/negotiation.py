@@ -15,6 +15,8 @@ _ANY: Final = frozenset({JSON_TYPE, "application/*", "*/*"})
 _META_GROUP: Final = "meta.k8s.io"
 _META_VERSIONS: Final = frozenset({"v1", "v1beta1"})
 _ACCEPTS_KEPT: Final = 256
+_ACCEPT_KEPT_MAX: Final = 1_024
+"""Characters of the longest header that is kept."""
 
 
 class Shape(Enum):
@@ -47,7 +49,6 @@ _SHAPES: Final = {
 }
 
 
-@lru_cache(maxsize=_ACCEPTS_KEPT)
 def answer_form(accept: str) -> Form:
     """Return the first form that a client takes and that there is.
 
@@ -57,6 +58,10 @@ def answer_form(accept: str) -> Form:
     Raises:
         StatusError: 406, it takes nothing that there is.
     """
+    return _kept(accept) if len(accept) <= _ACCEPT_KEPT_MAX else _first(accept)
+
+
+def _first(accept: str) -> Form:
     for media, parameters in accepted(accept):
         if media not in _ANY:
             continue
@@ -69,6 +74,9 @@ def answer_form(accept: str) -> Form:
         if parameters.get("g") == _META_GROUP:
             return Form(shape, version)
     raise not_acceptable([JSON_TYPE])
+
+
+_kept = lru_cache(maxsize=_ACCEPTS_KEPT)(_first)
 
 
 def accepted(header: str) -> Iterator[tuple[str, dict[str, str]]]:

@@ -59,6 +59,8 @@ _FALSE_WHEN_ABSENT: Final = frozenset({"spec.hostNetwork", "spec.unschedulable"}
 _SIGN: Final = re.compile(r"!=|==|=")
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _KEPT: Final = 1024
+_KEPT_LENGTH: Final = 4096
+"""Characters of the longest selectors that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,6 @@ class Selection:
         return self.labels.matches(mapping(found, "metadata", "labels"))
 
 
-@lru_cache(maxsize=_KEPT)
 def read_selection(kind: Kind, labels: str, fields: str) -> Selection:
     """Read the selectors of a request.
 
@@ -117,6 +118,12 @@ def read_selection(kind: Kind, labels: str, fields: str) -> Selection:
     Raises:
         StatusError: 400, a selector cannot be read, or the kind cannot be selected by a field.
     """
+    if len(labels) + len(fields) <= _KEPT_LENGTH:
+        return _kept(kind, labels, fields)
+    return _read(kind, labels, fields)
+
+
+def _read(kind: Kind, labels: str, fields: str) -> Selection:
     try:
         wanted = parse_labels(labels)
     except ValueError as cause:
@@ -126,6 +133,9 @@ def read_selection(kind: Kind, labels: str, fields: str) -> Selection:
     return Selection(
         wanted, terms, exact.get(_NAME, ""), exact.get(_NAMESPACE, ""), exact.get(_NODE, "")
     )
+
+
+_kept = lru_cache(maxsize=_KEPT)(_read)
 
 
 def _terms(kind: Kind, text: str) -> list[FieldTerm]:

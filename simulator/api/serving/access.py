@@ -1,8 +1,8 @@
 """Who asks: whoever has a token, or on loopback without tokens everybody of this machine.
 
 A browser is of this machine too, and runs the pages of strangers. So without tokens, what a page
-sends is refused: such a request names the page's origin, or a host that is not this machine when
-the page's own name was made to lead here.
+sends is refused: such a request names the page's origin, says that it is of another site, or names
+a host that is not this machine when the page's own name was made to lead here.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ _BEARER: Final = "bearer "
 _HOSTS_KEPT: Final = 64
 _HOST_MAX: Final = 300
 """No name is longer; what is cut off is no name of this machine."""
+_OWN_SITES: Final = frozenset({"", "none", "same-origin"})
+"""What `Sec-Fetch-Site` says of no browser, an address that somebody typed, and own pages."""
 
 
 class Access:
@@ -40,8 +42,8 @@ class Access:
             StatusError: 401, the token is none; 403, it is a page in a browser that asks.
         """
         if self._tokens is None:
-            host = exchange.header(b"host")[:_HOST_MAX]
-            if exchange.header(b"origin") or not _is_here(host):
+            host, site = exchange.header(b"host")[:_HOST_MAX], exchange.header(b"sec-fetch-site")
+            if exchange.header(b"origin") or site not in _OWN_SITES or not _is_here(host):
                 message = "this server has no tokens, so it answers no pages in browsers"
                 raise StatusError(403, "Forbidden", message)
             return ADMIN

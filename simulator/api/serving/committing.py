@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from simulator.api.dialect import kinds
+from simulator.api.dialect.bodies import BODY_MAX
 from simulator.api.dialect.deleting import check_namespace, namespace_emptied
 from simulator.api.dialect.documents import Object, mapping, text
 from simulator.api.dialect.kinds import NAMESPACED_KINDS
 from simulator.api.dialect.routes import Route
-from simulator.api.dialect.statuses import already_exists, conflict, unavailable
+from simulator.api.dialect.statuses import already_exists, conflict, too_large, unavailable
 from simulator.api.dialect.writing import Fresh, Written
 from simulator.api.serving.chance import Chance
 from simulator.api.serving.objects import Objects, Proposal
@@ -20,6 +21,7 @@ from simulator.core.instants import HOUR, Instant
 from simulator.errors import StoreError
 from simulator.object_ports import (
     AlreadyExists,
+    Body,
     CreateObject,
     DeleteObject,
     ObjectKey,
@@ -90,12 +92,13 @@ class Committing:
         name = text(document, "metadata", "name")
         key = ObjectKey(route.kind.resource, route.namespace, name)
         turns = self.objects.turns
-        if self.objects.get(key) is not None or not turns.take_now(key):
+        if self.objects.get(key) is not None or turns.is_taken(key):
             raise already_exists(route.kind, name)
+        write = creation(now, key, document)
         if dry_run:
-            turns.give(key)
             return Change(written, None)
-        [stored] = await self.commit([(creation(now, key, document), document)])
+        turns.take_now(key)
+        [stored] = await self.commit([(write, document)])
         return Change(written, stored)
 
     async def change(
@@ -232,20 +235,37 @@ class Committing:
 
 
 def proposed(now: Instant, key: ObjectKey, stored: Stored | None, written: Written) -> Proposal:
-    """Return the write that stores what was decided of an object as it is."""
+    """Return the write that stores what was decided of an object as it is.
+
+    Raises:
+        StatusError: 413, it is too large.
+    """
     document = written.object
     if stored is None:
         return creation(now, key, document), document
     if written.removed:
         return DeleteObject(now, key, stored.revision), None
     body, expires = encoded(document), _expires(key, now)
+    if not text(document, "metadata", "deletionTimestamp"):  # Whatever there is can be deleted.
+        _check_size(body)
     return UpdateObject(now, key, body, stored.revision, expires=expires), document
 
 
 def creation(now: Instant, key: ObjectKey, document: Object) -> CreateObject:
-    """Return the write that makes an object."""
-    uid = text(mapping(document, "metadata"), "uid")
-    return CreateObject(now, key, uid, encoded(document), _expires(key, now))
+    """Return the write that makes an object.
+
+    Raises:
+        StatusError: 413, it is too large.
+    """
+    uid, body = text(mapping(document, "metadata"), "uid"), encoded(document)
+    _check_size(body)
+    return CreateObject(now, key, uid, body, _expires(key, now))
+
+
+def _check_size(body: Body) -> None:
+    """Refuse what patches have made larger than any body may be."""
+    if len(body.before) + len(body.after) > BODY_MAX:
+        raise too_large(BODY_MAX)
 
 
 def _expires(key: ObjectKey, now: Instant) -> Instant | None:

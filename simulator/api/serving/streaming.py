@@ -109,7 +109,7 @@ class Streaming:
                 continue
             if self._objects.hub.is_over or now() >= end:
                 break
-            if self._query.bookmarks and now() >= bookmark_at:
+            if self._query.bookmarks and now() >= bookmark_at and not watch.is_behind:
                 await self._bookmark(max(self._objects.revision, self._query.revision or 0))
                 bookmark_at = now() + self._limits.bookmark_seconds
                 continue

@@ -80,30 +80,40 @@ class Watch:
         self._revision = revision
         self._news: asyncio.Future[None] | None = None
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are events that it has not looked at."""
+        return self._number is not None
+
     def take(self) -> Sequence[Told] | None:
-        """Return the next events, none if there are none yet; None when some of them are gone."""
+        """Look at the next events, and return those that it sees; None when some are gone.
+
+        None that it sees does not mean that there are no further ones: `is_behind`.
+        """
+        if self._number is None:
+            return ()
         window = self.shelf.window
-        while self._number is not None:
-            events = window.from_number(self._number, LOOKED_AT_MAX)
-            if events is None:
-                return None
-            self._number += len(events)
-            if self._number == window.end:
-                self._number = None
-                self._hub.idle(self)
-            told = [
-                Told(event, *seen)
-                for event in events
-                if event.revision > self._revision
-                and (seen := event.seen(self.scope.contains)) is not None
-            ]
-            if told:
-                return told
-        return ()
+        events = window.from_number(self._number, LOOKED_AT_MAX)
+        if events is None:
+            return None
+        self._number += len(events)
+        if self._number == window.end:
+            self._number = None
+            self._hub.idle(self)
+        return tuple(
+            Told(event, *seen)
+            for event in events
+            if event.revision > self._revision
+            and (seen := event.seen(self.scope.contains)) is not None
+        )
 
     async def wait(self, seconds: float) -> None:
-        """Wait until there may be news, or for some seconds, or until `wake` is called."""
-        if self._number is not None or self._hub.is_over:
+        """Wait until there may be news, or for some seconds, or until `wake` is called.
+
+        One that is behind only lets others have their turn.
+        """
+        if self.is_behind or self._hub.is_over:
+            await asyncio.sleep(0)
             return
         loop = asyncio.get_running_loop()
         self._news = loop.create_future()

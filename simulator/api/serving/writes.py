@@ -73,6 +73,8 @@ class Writes:
         def decide(current: Object | None, fresh: Fresh) -> Written:
             if current is None:
                 self._committing.check_namespace(route)
+            else:  # Else its tests would tell what is in objects that are somebody else's.
+                restrict(call.identity, call.verb, route, current, current)
             written = writing.patched(route, current, patch, fresh, query.validation)
             restrict(call.identity, call.verb, route, current, written.object)
             return written

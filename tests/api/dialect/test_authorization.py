@@ -185,7 +185,10 @@ def test_a_node_does_not_speak_for_another_in_events() -> None:
 
     restrict(NODE, kinds.CREATE, route, None, {"source": {"host": "node-1"}})
 
-    assert "source.host" in refusal(kinds.CREATE, route, None, {"source": {"host": "node-2"}})
+    own: Object = {"source": {"host": "node-1"}}
+    other: Object = {"source": {"host": "node-2"}}
+    assert "source.host" in refusal(kinds.CREATE, route, None, other)
+    assert "source.host" in refusal(kinds.PATCH, route, other, own)
 
 
 def test_others_than_nodes_are_not_restricted() -> None:

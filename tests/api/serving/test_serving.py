@@ -7,15 +7,18 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from simulator.api.dialect.authorization import read_tokens
 from simulator.api.serving.limits import Limits
-from tests.api.serving.running import DEADLINE_S, Api, Document, running_api
+from simulator.api.serving.running import ApiSettings
+from store.sql_store import SqlStore
+from tests.api.serving.running import DEADLINE_S, Api, Document, running_api, serving
 
 BINDINGS = "/apis/rebind.internal/v1alpha1/namespaces/default/devicebindings"
 NAMESPACES = "/api/v1/namespaces"
@@ -305,6 +308,40 @@ def test_too_much_is_refused() -> None:
             assert api.ask("GET", BINDINGS).code == 200
 
 
+@pytest.mark.parametrize("guess", ["n1", "n2"])
+def test_a_node_does_not_learn_by_the_tests_of_a_patch_what_others_pods_are(guess: str) -> None:
+    tokens = read_tokens("m,admin,1,system:masters\nn,system:node:n0,2,system:nodes")
+    settings = ApiSettings("127.0.0.1", 0, tokens=tokens)
+    with closing(SqlStore("sqlite://")) as store, serving(store, settings) as url:
+        Api(url, {"Authorization": "Bearer m"}).create(PODS, pod("a", "n1"))
+        node = Api(url, {"Authorization": "Bearer n"})
+        steps = [{"op": "test", "path": "/spec/nodeName", "value": guess}]
+        media = {"Content-Type": "application/json-patch+json"}
+        assert node.ask("PATCH", f"{PODS}/a/status", steps, media).code == 403
+
+
+def test_patches_make_no_object_larger_than_a_body_and_what_is_too_large_can_be_deleted(
+    api: Api,
+) -> None:
+    """Kubernetes: etcd takes no request of more than 1.5 MiB."""
+    merge = {"Content-Type": "application/merge-patch+json"}
+    path = "/api/v1/namespaces/default/events"
+    named = {"name": "grows", "finalizers": ["example.com/f"]}
+    api.create(path, {"metadata": named, "involvedObject": {"namespace": "default"}})
+    most = 3 * 1024 * 1024
+    first = api.ask("PATCH", f"{path}/grows", {"message": "m" * 2_000_000}, merge)
+    assert first.code == 200
+    second = api.ask("PATCH", f"{path}/grows", {"reason": "r" * 2_000_000}, merge)
+    assert second.code == 413
+    assert second.object["message"] == f"Request entity too large: limit is {most}"
+    full = most - len(api.ask("GET", f"{path}/grows").content) - 20
+    assert api.ask("PATCH", f"{path}/grows", {"reason": "r" * full}, merge).code == 200
+    assert api.ask("DELETE", f"{path}/grows").code == 200  # With a mark, it is larger than that.
+    gone = api.ask("PATCH", f"{path}/grows", {"metadata": {"finalizers": None}}, merge)
+    assert gone.code == 200
+    assert api.ask("GET", f"{path}/grows").code == 404
+
+
 def test_a_request_that_does_not_come_is_not_waited_for() -> None:
     with running_api(limits=Limits(request_seconds=0.2)) as api:
         address = (urlsplit(api.url).hostname or "", urlsplit(api.url).port or 0)
@@ -328,7 +365,15 @@ def test_connections_beyond_the_bound_are_closed() -> None:
 
 
 @pytest.mark.parametrize(
-    "headers", [{"Origin": "http://example.com"}, {"Host": "example.com"}, {"Host": "a.b:80"}]
+    "headers",
+    [
+        {"Origin": "http://example.com"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Host": "example.com"},
+        {"Host": "a.b:80"},
+    ],
 )
 def test_pages_in_browsers_are_answered_nothing(api: Api, headers: dict[str, str]) -> None:
     assert api.ask("GET", NAMESPACES, headers=headers).code == 403

@@ -64,7 +64,7 @@ def take_all(watch: Watch) -> list[tuple[str, Stored, int]]:
     while True:
         some = watch.take()
         assert some is not None
-        if not some:
+        if not some and not watch.is_behind:
             return told
         told += [(each.type, each.state, each.event.revision) for each in some]
 
@@ -174,6 +174,29 @@ def test_a_watch_looks_at_a_bounded_number_of_events_at_a_time(
         cluster.change(("a", "x"), "n0")
 
     assert [len(watch.take() or ()) for _ in range(4)] == [4, 4, 2, 0]
+
+
+def test_a_watch_that_sees_nothing_of_many_events_lets_others_have_their_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All watches are on one loop: one that looks at 65,536 events at once stops the server."""
+    monkeypatch.setattr(watches, "LOOKED_AT_MAX", 2)
+    looked_at: list[int] = []
+
+    def none(stored: Stored) -> bool:
+        looked_at.append(stored.revision)
+        return False
+
+    cluster = Cluster()
+    for number in range(9):
+        cluster.change(("a", f"n{number}"), "n0")
+    watch = cluster.watch(Scope("", "", "", none), revision=0)
+    assert watch.take() == ()
+    assert looked_at == [1, 2]
+    assert watch.is_behind
+    assert take_all(watch) == []
+    assert looked_at == [*range(1, 10)]
+    assert not watch.is_behind
 
 
 def test_only_who_may_be_concerned_is_woken_and_everybody_when_the_server_ends() -> None:
