@@ -189,6 +189,14 @@ def test_what_is_not_there_cannot_be_acted_on(action: CreatePod, message: str) -
     assert str(raised.value) == message
 
 
+def test_devices_that_a_pod_cannot_have_are_not_assigned_to_it() -> None:
+    run = Run(a_spec(pod("a")))
+    three = tuple(DeviceId(f"g{number}") for number in range(3))
+
+    with pytest.raises(ScenarioError, match="but 3 device IDs are given"):
+        run.begin(CreatePod("a", assigned=(((ContainerName("app"), GPU), three),)))
+
+
 def test_a_container_that_does_not_run_cannot_be_restarted() -> None:
     run = Run(a_spec(pod("a")))
     run.do(CreatePod("a"))

@@ -24,6 +24,7 @@ from simulator.core.instants import SECOND, Instant
 from simulator.core.machine import Machine, TopologyOptions, TopologyPolicy
 from simulator.core.persistence.protocol import Persistence
 from simulator.core.pods import Container, ContainerName, Pod, PodUid
+from simulator.core.refusals import TOPOLOGY_AFFINITY_ERROR
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding
 from tests.recovery.outside import KubeletDied, Outside
@@ -271,7 +272,10 @@ class Node:
             self._waiting[pod.uid] = pod
             return
         if not admission.admitted:
-            if pod.uid in self._announced and has_its_devices:
+            # Chosen again, they may lie where a topology policy does not want them the next time.
+            chosen_again = self._readmission is Readmission.REASSIGN
+            excused = chosen_again and admission.reason == TOPOLOGY_AFFINITY_ERROR
+            if pod.uid in self._announced and has_its_devices and not excused:
                 self.findings.append(f"{pod.uid} was refused its own devices: {admission.message}")
             self._forget(pod.uid)
             left = self.manager.bindings_of(pod.uid)
