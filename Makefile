@@ -9,7 +9,7 @@ READY := .venv/.ready
 UNCOVERED := --skip-covered --show-missing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak lint bench clean
+.PHONY: help demo test soak lint bench bench-page clean
 
 help:
 	@echo 'make demo    a real checkpoint, restarts and reboots: file and database side by side'
@@ -17,6 +17,7 @@ help:
 	@echo 'make soak    the long random tests'
 	@echo 'make lint    format, lint, types, import contracts'
 	@echo 'make bench   the benchmark figures beside their bars'
+	@echo 'make bench-page  its last table put into BENCHMARKS.md'
 	@echo 'make clean   remove everything that these commands made'
 
 demo: $(READY)
@@ -38,7 +39,10 @@ lint: $(READY)
 	@$(BIN)/lint-imports --no-logo
 
 bench: $(READY)
-	@$(BIN)/python -m pytest -q --benchmark-quiet benchmarks
+	@$(BIN)/python -m pytest -q --benchmark-quiet --table=out/bench.md benchmarks
+
+bench-page:
+	@PYTHONPATH=. $(PYTHON) -m benchmarks.figure_page
 
 clean:
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks \

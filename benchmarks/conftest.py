@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from benchmarks.figure_page import as_markdown
 from benchmarks.figures import FigureTable, is_busy, machine
 
 _TABLE = pytest.StashKey[FigureTable]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take the name of a file for the table."""
+    parser.addoption("--table", type=Path, help="write the table of figures, as Markdown")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -29,5 +37,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     described = ", ".join(f"{name} {value}" for name, value in machine().items())
     terminalreporter.write_line(f"\nmeasured on: {described}")
     terminalreporter.write_line(f"bars missed: {', '.join(table.unmet()) or 'none'}")
-    if is_busy():
+    busy = is_busy()
+    if busy:
         terminalreporter.write_line("others used this machine too: measure again when it is quiet")
+    path: Path | None = terminalreporter.config.getoption("table")
+    if path is not None:
+        text = as_markdown(table.rows(), machine=machine(), missed=table.unmet(), busy=busy)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        terminalreporter.write_line(
+            f"written to {path}; `make bench-page` puts it in BENCHMARKS.md"
+        )

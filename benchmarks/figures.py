@@ -6,7 +6,10 @@ import os
 import platform
 import sqlite3
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
 
 from rich.cells import cell_len
 
@@ -55,14 +58,19 @@ class FigureTable:
             if bar.key in self.figures and not bar.is_met(self.figures[bar.key].value)
         ]
 
-    def lines(self) -> list[str]:
-        """Return the table; rows that this run did not try are left out."""
-        rows = [("FIGURE", "BAR", "MEASURED", "MET", "FROM")]
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the table, its header first; rows that this run did not try are left out."""
+        rows: list[tuple[str, ...]] = [("FIGURE", "BAR", "MEASURED", "MET", "FROM")]
         for bar in BARS:
             if bar.key in self.figures:
                 rows.append(_row(bar, self.figures[bar.key]))
             elif bar.key in self.missing:
                 rows.append((bar.what, _limit(bar), "-", "not measured", self.missing[bar.key]))
+        return rows
+
+    def lines(self) -> list[str]:
+        """Return the table for a terminal."""
+        rows = self.rows()
         widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
         return [
             "  ".join(
@@ -74,14 +82,26 @@ class FigureTable:
 
 
 def machine() -> Mapping[str, str]:
-    """Return what the figures were measured on."""
+    """Return what the figures were measured on, and when."""
     return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "processor": _processor(),
         "cpus": str(os.cpu_count()),
         "load": f"{os.getloadavg()[0]:.1f}",
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
-        "system": f"{platform.system()} {platform.release()}",
+        "system": f"{platform.system()} {platform.release().partition('-')[0]}",
     }
+
+
+def _processor() -> str:
+    """Return what the system calls the processor."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.machine()
 
 
 def is_busy() -> bool:
