@@ -70,7 +70,7 @@ def api() -> None:
     "--kubeconfig-out",
     type=FileName(path_type=Path),
     metavar="FILE",
-    help="Write a kubeconfig for the first token, and for the certificate.",
+    help="Write a kubeconfig with the first token and the certificate, new at each start.",
 )
 @click.option(
     "--retention",
