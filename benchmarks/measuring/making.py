@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 from benchmarks.measuring.carried import Shown, WatchedApi
 from benchmarks.measuring.clocks import Driver, RealTime
@@ -30,6 +30,8 @@ from simulator.engine.streams import RandomStreams
 from simulator.engine.timeline import Timeline
 from simulator.engine.world import Watching
 from simulator.errors import ServerError
+
+T = TypeVar("T")
 
 SHORTEST_GRACE: Final = Duration(MILLISECOND)
 """With a server, containers take so long to end, and their pods' grace period is a second."""
@@ -116,6 +118,18 @@ class Making:
             follower.shown(shown)
 
 
+def each_once(things: Sequence[T], is_ready: Callable[[T], bool]) -> Callable[[], bool]:
+    """Return whether each of many things has been ready once; it is asked after every event."""
+    left = list(reversed(things))
+
+    def are_ready() -> bool:
+        while left and is_ready(left[-1]):
+            left.pop()
+        return not left
+
+    return are_ready
+
+
 async def begin(driver: Driver) -> None:
     """Wait until the nodes and their plugins are ready.
 
@@ -123,11 +137,11 @@ async def begin(driver: Driver) -> None:
         ServerError: They are not in time.
     """
     world = driver.world
-    nodes, plugins = world.nodes.values(), world.plugins.values()
-    if await driver.until(lambda: all(node.settled for node in nodes), READY_WITHIN):
+    nodes, plugins = list(world.nodes.values()), list(world.plugins.values())
+    if await driver.until(each_once(nodes, lambda node: node.settled), READY_WITHIN):
         for plugin in plugins:
             driver.enter(plugin.start)
-        if await driver.until(lambda: all(plugin.listed for plugin in plugins), READY_WITHIN):
+        if await driver.until(each_once(plugins, lambda plugin: plugin.listed), READY_WITHIN):
             return
     reason = f"the {len(nodes)} nodes of the benchmark were not ready in time; try fewer of them"
     raise ServerError(reason)
