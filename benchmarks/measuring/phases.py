@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from benchmarks.measuring.api_calls import CallOffering
 from benchmarks.measuring.clocks import Driver
@@ -24,7 +25,9 @@ from benchmarks.results.rows import Measure, Row, Setting
 from simulator.core.instants import MINUTE, SECOND, Duration, after
 from simulator.engine.timeline import Priority
 
-GONE_WITHIN = Duration(10 * MINUTE)
+_PROGRESS_OF: Final = 2_000
+"""The p99 of the progress is that of so many of the latest pods."""
+GONE_WITHIN: Final = Duration(10 * MINUTE)
 """How long the pods of earlier phases may take to go, where a phase begins afresh."""
 
 
@@ -298,8 +301,7 @@ def _stretch(phase: Phase) -> Window:
 
 def percentile_99(window: Window) -> Duration | None:
     """Return a window's present p99 of admission; None before the first pod."""
-    latencies = window.latencies_of(Measure.ADMISSION)
-    return latencies.percentile(99) if len(latencies) else None
+    return window.percentile(Measure.ADMISSION, 99, of=_PROGRESS_OF)
 
 
 def row_count(profile: Profile) -> int:

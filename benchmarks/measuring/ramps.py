@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from benchmarks.measuring.windows import Window
 from benchmarks.profiles.loads import RampLoad
 from benchmarks.profiles.profile import Phase
 from benchmarks.results.rows import Measure
+from simulator.core.instants import SECOND
+
+_JUDGED_MAX: Final = 20_000
+"""So many of the latest latencies of a step are looked at."""
 
 
 class Ramp:
@@ -37,10 +43,10 @@ class Ramp:
         share = window.served / window.offered if window.offered else 1.0
         too_much = share < saturated.achieved_below
         if saturated.p99_above is not None:
-            latencies = window.latencies_of(Measure.ADMISSION)
-            too_much = too_much or latencies.percentile(99) > saturated.p99_above
+            p99 = window.percentile(Measure.ADMISSION, 99, of=_JUDGED_MAX)
+            too_much = too_much or (p99 is not None and p99 > saturated.p99_above)
         step = self._steps[index]
-        seconds = (step.end - step.begin) / 1_000_000_000
+        seconds = (step.end - step.begin) / SECOND
         self._judged.append((too_much, window.served / seconds))
         return too_much
 

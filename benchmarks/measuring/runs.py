@@ -11,7 +11,7 @@ import asyncio
 import random
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,6 +95,7 @@ class Runner:
         self._naming = Naming(each.setting for each in run.combinations)
         self._rows_of_turn = row_count(run.profile)
         self._meter = MachineMeter()
+        self._phases: Phases | None = None
         self._is_real = any(each.clock is TimeSource.REAL for each in run.combinations)
         self.result = self._begun()
 
@@ -133,6 +134,10 @@ class Runner:
     async def _all(self) -> None:
         for number, (repetition, combination) in enumerate(self._turns):
             await self._one(number, repetition, combination)
+            # A ramp ends when it is too much: then there are fewer rows than it has steps.
+            to_come = (len(self._turns) - number - 1) * self._rows_of_turn
+            expected = len(self.result.rows) + to_come
+            self.result = replace(self.result, expected_rows=expected)
 
     async def _one(self, number: int, repetition: int, combination: Combination) -> None:
         run = self._run
@@ -144,55 +149,45 @@ class Runner:
             postgresql=run.postgresql,
             cluster=run.cluster,
         )
-        done: list[Row] = []
-
-        def keep(row: Row) -> None:
-            done.append(row)
-            self._keep(replace(self.result, rows=(*self.result.rows, row)))
-
-        watching = asyncio.create_task(asyncio.sleep(0))
+        self._phases = None
+        watching = asyncio.create_task(self._watch(number, combination))
         try:
             async with target(request) as made:
-                phases = Phases(
+                self._phases = Phases(
                     profile=run.profile,
                     setting=combination.setting,
                     target=made,
                     repetition=repetition,
                     seed=run.seed,
-                    done=keep,
+                    done=self._add,
                 )
-                watching = asyncio.create_task(self._watch(number, combination, phases, done))
-                await phases.run()
+                await self._phases.run()
         finally:
             watching.cancel()
             await asyncio.wait([watching])
 
-    async def _watch(
-        self, number: int, combination: Combination, phases: Phases, done: Sequence[Row]
-    ) -> None:
+    def _add(self, row: Row) -> None:
+        self._keep(replace(self.result, rows=(*self.result.rows, row)))
+
+    async def _watch(self, number: int, combination: Combination) -> None:
         """Tell how far it is, again and again."""
         begun = time.monotonic()
         whole = estimated(self._run.profile, [each for _, each in self._turns[number:]])
         left = whole // max(self._run.profile.repetitions, 1) / SECOND
         while True:
-            self._progress(
-                self._present(
-                    number, combination, phases, len(done), left - time.monotonic() + begun
-                )
-            )
+            spent = time.monotonic() - begun
+            self._progress(self._present(combination, max(left - spent, 0.0)))
             await asyncio.sleep(PROGRESS_PERIOD_S)
 
-    def _present(
-        self, number: int, combination: Combination, phases: Phases, done: int, left: float
-    ) -> Progress:
-        rows = number * self._rows_of_turn + done + 1
+    def _present(self, combination: Combination, left: float) -> Progress:
+        row = len(self.result.rows) + 1
         present = Progress(
-            row=min(rows, self.result.expected_rows or rows),
-            rows=self.result.expected_rows or rows,
+            row=min(row, self.result.expected_rows or row),
+            rows=self.result.expected_rows or row,
             what=self._naming.name(combination.setting),
-            remaining=max(left, 0.0),
+            remaining=left,
         )
-        snapshot = phases.snapshot()
+        snapshot = None if self._phases is None else self._phases.snapshot()
         if snapshot is None:
             return present
         p99 = None if snapshot.window is None else percentile_99(snapshot.window)

@@ -143,9 +143,18 @@ class Window:
         """How many pods have no durable admission yet."""
         return self.offered - self.served - self.errors - self.skipped
 
-    def latencies_of(self, measure: Measure) -> Latencies:
-        """Return what was measured so far."""
-        return Latencies(self._spans.get(measure, ()))
+    def percentile(self, measure: Measure, percent: float, *, of: int) -> Duration | None:
+        """Return a percentile of the latest latencies; None when there are none.
+
+        Args:
+            measure: Of what.
+            percent: Which.
+            of: How many are looked at, at most: who asks in the middle of a run holds it up.
+        """
+        latest = sorted(self._spans.get(measure, array("q"))[-of:])
+        if not latest:
+            return None
+        return Duration(latest[min(int(len(latest) * percent / 100), len(latest) - 1)])
 
     def row(
         self, setting: Setting, *, repetition: int, cut_ns: int, interrupted: bool = False
@@ -154,10 +163,10 @@ class Window:
         for followed in self.pending.values():
             for measure in followed.awaited:
                 self._record(measure, cut_ns - followed.due_ns)
-        length = self.end - self.start if self.end is not None else cut_ns - self.begun_ns
+        last_ns = cut_ns if self.unserved > 0 or not self.served else self._last_served_ns
+        length = self.end - self.start if self.end is not None else last_ns - self.begun_ns
         if interrupted:
             length = min(length, cut_ns - self.begun_ns)
-        last_ns = cut_ns if self.unserved > 0 else self._last_served_ns
         before, after = self.before or Costs(), self.after or self.before or Costs()
         return Row(
             setting=setting,

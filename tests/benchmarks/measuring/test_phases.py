@@ -22,8 +22,10 @@ def test_a_ramp_ends_at_the_first_step_that_is_too_much() -> None:
         "saturated: {achievedBelow: 90%}}}",
         phases="- {name: ramp, load: load, pods: pod, drain: 10s}",
     )
-    rows = written.rows()
+    result = written.result()
+    rows = result.rows
 
+    assert result.is_complete
     assert [row.phase for row in rows] == ["ramp-5", "ramp-10", "ramp-20", "ramp-40"]
     assert [row.served for row in rows] == [row.offered for row in rows]
     assert rows[-1].achieved_per_second < 34 < rows[-1].offered_per_second
@@ -109,6 +111,8 @@ def test_a_phase_begins_afresh_when_it_is_told_to() -> None:
     first, second = written.rows(watch)
 
     assert (first.served, second.served) == (5, 5)
+    # A burst is as long as it takes to serve it.
+    assert first.seconds == first.elapsed < 0.1
     assert max(pods) == 5
 
 
