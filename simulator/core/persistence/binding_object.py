@@ -49,6 +49,8 @@ from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding, PodIdentity
 
 _TARGET: Final = "devicebinding"
+_NOT_FOUND: Final = 404
+_CONFLICT: Final = 409
 _ATTEMPTS: Final = 4
 """Writes of one object in a row that may find it changed."""
 
@@ -208,7 +210,10 @@ class BindingObjectPersistence(ApiOnlyPersistence):
                 return None
             if not isinstance(reply, ApiRefused):
                 raise TypeError(_misfit(reply))
-            if reply.code not in {404, 409}:
+            if reply.code == _NOT_FOUND and attempt.replaces is None:
+                # The server does not know the kind, or the namespace: it may, once installed.
+                return StartDelayed(reply.message)
+            if reply.code not in {_NOT_FOUND, _CONFLICT}:
                 view.note(bound(_TARGET, pod.uid, bindings, reply.message))
                 return DevicesNotBound(reply.message)
             found = yield from self._found_instead(view, identity, bindings)

@@ -328,6 +328,21 @@ def test_an_object_that_never_stands_still_lets_the_pod_wait(server: Server) -> 
     )
 
 
+def test_a_server_without_the_kind_is_asked_again(server: Server) -> None:
+    """Claim 52: the definition of the objects may not be installed, or not yet."""
+    rig = rig_of(server)
+    created = server.create(pod("p1", {GPU: 1}))
+    rig.admit(created)
+    missing = "the server could not find the requested resource"
+    rig.on_api = lambda _: ApiRefused(404, "NotFound", missing)
+
+    answer = rig.run(rig.manager.api.before_start(created))
+    assert (answer.retry, answer.message) == (True, missing)
+
+    rig.on_api = server.answer
+    assert rig.run(rig.manager.api.before_start(created)) == ADMITTED
+
+
 @pytest.mark.parametrize("synchronous", [True, False])
 def test_what_the_server_forbids_is_told(server: Server, *, synchronous: bool) -> None:
     rig = rig_of(server, synchronous=synchronous)
