@@ -114,7 +114,9 @@ class Plan:
         """Write the rows that wait: what is planned later comes after them."""
         self.part += 1
         if self.revisions:
-            self.writes.node_updates.extend((rev, key) for key, rev in self.revisions.items())
+            self.writes.node_updates.extend(
+                zip(self.revisions.values(), self.revisions, strict=True)
+            )
             self.revisions.clear()
         self.writes.run(self._write, self._statements)
 
