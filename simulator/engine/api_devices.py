@@ -23,7 +23,7 @@ from simulator.core.api_calls import (
 )
 from simulator.core.devices import device_ids
 from simulator.core.pods import Pod, PodUid
-from simulator.core.resource_bindings import BindingRefused, bind
+from simulator.core.resource_bindings import OthersBound, bind, bound_devices, told
 from simulator.core.transitions import NodeName, PodIdentity
 
 
@@ -98,12 +98,14 @@ class DeviceObjects:
                 f"UID in precondition: {call.pod.uid}, UID in object meta: {pod.pod.uid}"
             )
             return ApiRefused(409, "Conflict", message, gone=True)
-        asked = {
-            (each.container, each.resource): device_ids(each.devices) for each in call.bindings
-        }
+        asked = bound_devices(
+            ((each.container, each.resource), device_ids(each.devices)) for each in call.bindings
+        )
         outcome = bind(pod.pod, asked)
-        if isinstance(outcome, BindingRefused):
-            return ApiRefused(outcome.code, outcome.reason, outcome.message)
+        if isinstance(outcome, OthersBound):
+            return ApiRefused(409, "Conflict", told(pod.pod, outcome))
+        if not isinstance(outcome, Pod):
+            return ApiRefused(422, "Invalid", told(pod.pod, outcome))
         if outcome is not pod.pod:
             pod.pod = outcome
             self._changed(pod.pod.uid)

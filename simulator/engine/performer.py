@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from simulator.core.instants import Instant, after
-from simulator.core.resource_bindings import BindingRefused, bind
+from simulator.core.pods import Pod
+from simulator.core.resource_bindings import bind, bound_devices, told
 from simulator.core.transitions import NodeName
 from simulator.engine import actions
 from simulator.engine.actions import Action
@@ -190,9 +191,9 @@ class Performer:
             raise ScenarioError(message)
         if node is not None:
             self._node(node)
-        bound = bind(spec.pod, dict(assigned))
-        if isinstance(bound, BindingRefused):
-            raise ScenarioError(bound.message)
+        bound = bind(spec.pod, bound_devices(assigned))
+        if not isinstance(bound, Pod):
+            raise ScenarioError(told(spec.pod, bound))
         spec = replace(spec, pod=bound)
         pod = self._factory.create(spec, name=spec.name, node=node or spec.node)
         return lambda: pod.is_decided

@@ -5,27 +5,26 @@ devices that a kubelet chose are copied into the pod's spec. The same content ag
 other content is refused, since devices are never taken away or exchanged; a binding that means a
 pod of another UID is refused. Each container that is named must name each of its resources once, as
 many devices as its limit; containers that are not named stay as they are, so a binding may come in
-parts.
+parts. What may be bound is decided by `simulator.core.resource_bindings`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from simulator.api.dialect.bodies import DeleteOptions, delete_options
-from simulator.api.dialect.compute_devices import COMPUTE_DEVICES, device_faults
-from simulator.api.dialect.documents import (
-    Json,
-    Object,
-    containers_of,
-    items,
-    mapping,
-    text,
-    texts,
-    timestamp,
+from simulator.api.dialect.compute_devices import (
+    COMPUTE_DEVICES,
+    CONTAINER_FIELDS,
+    cause_of,
+    compute_devices,
+    compute_devices_document,
+    pod_value,
 )
+from simulator.api.dialect.documents import Object, items, mapping, text, timestamp
 from simulator.api.dialect.kinds import BINDINGS, BULK_RESOURCE_BINDINGS, PODS, Kind
 from simulator.api.dialect.metadata import Fresh, check_identity, check_place, raise_generation
 from simulator.api.dialect.queries import Validation
@@ -43,6 +42,15 @@ from simulator.api.dialect.statuses import (
     success,
 )
 from simulator.api.dialect.writing import Written
+from simulator.core.pods import ComputeDevices, Container, ContainerName, Pod
+from simulator.core.resource_bindings import (
+    BoundDevices,
+    ContainersMissing,
+    DeviceHeld,
+    DevicesUnfit,
+    OthersBound,
+    bind,
+)
 
 Holder = Callable[[str, str, str], "str | None"]
 """Which pod (`namespace/name`) of a node has a device of a resource; None when none has."""
@@ -155,14 +163,18 @@ def devices_bound(
     if not uid:
         raise invalid(_RESOURCE_BINDING, route.name, [required("target.uid")])
     check_identity(route, pod, uid)
-    wanted = _wanted(route, pod, given)
-    result = _with_devices(route, pod, wanted)
-    if result == pod:
+    value = pod_value(pod)
+    node = text(pod, "spec", "nodeName")
+    outcome = bind(value, _asked(given), None if holder is None else partial(holder, node))
+    missing = outcome.names if isinstance(outcome, ContainersMissing) else ()
+    causes = list(_container_causes(route, given, missing))
+    if causes or isinstance(outcome, ContainersMissing):
+        raise invalid(_RESOURCE_BINDING, route.name, causes)
+    if not isinstance(outcome, Pod):
+        raise _refusal(route, value, node, outcome)
+    if outcome is value:
         return Written(pod, changed=False)
-    if faults := list(device_faults(result)):
-        raise invalid(PODS, route.name, faults)
-    if holder is not None:
-        _check_holders(route, pod, wanted, holder)
+    result = _with_devices(pod, outcome)
     raise_generation(PODS, pod, result)
     return Written(result)
 
@@ -182,90 +194,72 @@ def _read(route: Route, body: Object, kind: str, validation: Validation) -> Obje
     return found.object
 
 
-def _wanted(route: Route, pod: Object, given: Object) -> dict[str, list[Json]]:
-    """Return the devices by container, in one order so that the same content is equal."""
-    there = {text(one, "name") for one in containers_of(pod)}
-    wanted: dict[str, list[Json]] = {}
-    causes = []
-    for index, container in enumerate(items(given, "containers")):
+def _asked(given: Object) -> BoundDevices:
+    """Return the devices by container, in one order whatever the order of the request."""
+    asked: dict[ContainerName, ComputeDevices] = {}
+    for container in items(given, "containers"):
+        devices = [(resource, tuple(sorted(ids))) for resource, ids in compute_devices(container)]
+        name = ContainerName(text(container, "containerName"))
+        asked[name] = tuple(sorted(devices, key=lambda entry: entry[0]))
+    return asked
+
+
+def _container_causes(
+    route: Route, given: Object, missing: Collection[ContainerName]
+) -> Iterator[Cause]:
+    """Iterate over what is wrong about the containers that a binding names.
+
+    Args:
+        route: The pod's `resourcebinding`.
+        given: A ResourceBinding.
+        missing: Those that the pod does not have.
+    """
+    containers = items(given, "containers")
+    if not containers:
+        yield required("containers")
+    seen = set()
+    for index, container in enumerate(containers):
         field = f"containers[{index}].containerName"
         name = text(container, "containerName")
-        if name not in there:
-            why = f"pod {route.name} has no such container"
-            causes.append(invalid_value(field, name, why))
-        elif name in wanted:
-            causes.append(duplicate(field, name))
-        else:
-            devices = sorted(
-                items(container, COMPUTE_DEVICES), key=lambda one: text(one, "resourceName")
-            )
-            wanted[name] = [
-                {
-                    "resourceName": text(one, "resourceName"),
-                    "deviceIDs": [*sorted(texts(one, "deviceIDs"))],
-                }
-                for one in devices
-            ]
-    if not wanted and not causes:
-        causes.append(required("containers"))
-    if causes:
-        raise invalid(_RESOURCE_BINDING, route.name, causes)
-    return wanted
+        if name in missing:
+            yield invalid_value(field, name, f"pod {route.name} has no such container")
+        elif name in seen:
+            yield duplicate(field, name)
+        seen.add(name)
 
 
-def _with_devices(route: Route, pod: Object, wanted: dict[str, list[Json]]) -> Object:
+def _refusal(
+    route: Route, pod: Pod, node: str, refused: OthersBound | DevicesUnfit | DeviceHeld
+) -> StatusError:
+    match refused:
+        case OthersBound(container, resource, ids):
+            there = f"{resource} {', '.join(ids)}"
+            why = f'container "{container}" has {there}; devices are never taken away or exchanged'
+            return conflict(PODS, route.name, why, subresource="resourcebinding")
+        case DevicesUnfit(faults):
+            return invalid(PODS, route.name, [cause_of(pod, fault) for fault in faults])
+        case DeviceHeld(resource, device, other):
+            why = f'{resource} "{device}" on node "{node}" is held by pod {other}'
+            return conflict(PODS, route.name, why, subresource="resourcebinding")
+
+
+def _with_devices(pod: Object, bound_pod: Pod) -> Object:
+    """Return the document of a pod with the devices that were added to its containers."""
     spec = dict(mapping(pod, "spec"))
-    for field in ("initContainers", "containers"):
+    values = (bound_pod.init_containers, bound_pod.containers)
+    for field, containers in zip(CONTAINER_FIELDS, values, strict=True):
         if field in spec:
-            spec[field] = [_filled(route, one, wanted) for one in items(spec, field)]
+            found = zip(items(spec, field), containers, strict=True)
+            spec[field] = [_filled(one, container) for one, container in found]
     return {**pod, "metadata": dict(mapping(pod, "metadata")), "spec": spec}
 
 
-def _filled(route: Route, container: Object, wanted: dict[str, list[Json]]) -> Object:
-    """Return a container with its devices; what it has already must be wanted again."""
-    name = text(container, "name")
-    if name not in wanted:
-        return container
-    present = {
-        text(one, "resourceName"): texts(one, "deviceIDs")
-        for one in items(container, COMPUTE_DEVICES)
-    }
-    added = []
-    for one in wanted[name]:
-        device = one if isinstance(one, dict) else {}
-        resource, ids = text(device, "resourceName"), texts(device, "deviceIDs")
-        if resource not in present:
-            added.append(device)
-        elif sorted(present[resource]) != ids:
-            there = ", ".join(sorted(present[resource]))
-            why = (
-                f'container "{name}" has {resource} {there}; '
-                "devices are never taken away or exchanged"
-            )
-            raise conflict(PODS, route.name, why, subresource="resourcebinding")
+def _filled(container: Object, value: Container) -> Object:
+    present = items(container, COMPUTE_DEVICES)
+    added = value.compute_devices[len(present) :]
     if not added:
         return container
-    return {**container, COMPUTE_DEVICES: [*items(container, COMPUTE_DEVICES), *added]}
-
-
-def _check_holders(
-    route: Route, pod: Object, wanted: dict[str, list[Json]], holder: Holder
-) -> None:
-    """Refuse devices of another pod on the node; off unless the server is told to."""
-    node = text(pod, "spec", "nodeName")
-    for resource, each in _devices(wanted):
-        other = holder(node, resource, each)
-        if other is not None and other != f"{route.namespace}/{route.name}":
-            why = f'{resource} "{each}" on node "{node}" is held by pod {other}'
-            raise conflict(PODS, route.name, why, subresource="resourcebinding")
-
-
-def _devices(wanted: dict[str, list[Json]]) -> Iterator[tuple[str, str]]:
-    for listed in wanted.values():
-        for one in listed:
-            device = one if isinstance(one, dict) else {}
-            for each in texts(device, "deviceIDs"):
-                yield text(device, "resourceName"), each
+    return {**container, COMPUTE_DEVICES: [*present, *compute_devices_document(added)]}
 
 
 def bulk_items(body: Object) -> tuple[BulkItem, ...]:

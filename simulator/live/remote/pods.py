@@ -6,7 +6,7 @@ The server has validated them; what a node does not look at may be anything.
 from __future__ import annotations
 
 from simulator.api.client.http import revision_of
-from simulator.api.dialect.compute_devices import COMPUTE_DEVICES
+from simulator.api.dialect.compute_devices import compute_devices, kind_of
 from simulator.api.dialect.documents import (
     Json,
     Object,
@@ -15,14 +15,11 @@ from simulator.api.dialect.documents import (
     items,
     mapping,
     text,
-    texts,
     whole,
 )
-from simulator.core.devices import DeviceId
 from simulator.core.instants import SECOND, Duration, Instant, format_duration
-from simulator.core.pods import ComputeDevices, Container, ContainerKind, ContainerName, Pod, PodUid
+from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
 from simulator.core.resource_requests import LIMITS, REQUESTS, extended_counts
-from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiPod
 from simulator.engine.api_copy import SeenPod
@@ -81,28 +78,17 @@ def _termination(metadata: Object, spec: Object) -> Duration:
 
 
 def _containers(spec: Object, key: str) -> tuple[Container, ...]:
-    return tuple(_container(one, is_init=key == "initContainers") for one in items(spec, key))
+    return tuple(_container(one, key) for one in items(spec, key))
 
 
-def _container(found: Object, *, is_init: bool) -> Container:
-    kind = ContainerKind.REGULAR
-    if is_init:
-        always = text(found, "restartPolicy") == "Always"
-        kind = ContainerKind.SIDECAR if always else ContainerKind.INIT
+def _container(found: Object, key: str) -> Container:
     limits = mapping(found, "resources", LIMITS)
     counts = extended_counts({name: str(value) for name, value in limits.items()})
     return Container(
         ContainerName(text(found, "name")),
         tuple(counts.items()),
-        kind,
-        compute_devices=_compute_devices(found),
-    )
-
-
-def _compute_devices(found: Object) -> ComputeDevices:
-    return tuple(
-        (ResourceName(text(one, "resourceName")), tuple(map(DeviceId, texts(one, "deviceIDs"))))
-        for one in items(found, COMPUTE_DEVICES)
+        kind_of(found, key),
+        compute_devices=compute_devices(found),
     )
 
 

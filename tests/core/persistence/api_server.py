@@ -58,7 +58,7 @@ class Server:
 
     def name_devices(self, pod: Pod, *ids: str, resource: ResourceName = GPU) -> Pod:
         """Let somebody else bind devices to the container `main`."""
-        bound = bind(pod, {(MAIN, resource): tuple(DeviceId(each) for each in ids)})
+        bound = bind(pod, {MAIN: ((resource, tuple(map(DeviceId, ids))),)})
         assert isinstance(bound, Pod)
         self._pods[pod.name] = Stored(bound, self._next())
         return bound
