@@ -13,38 +13,11 @@ from typing import Final
 
 from typing_extensions import override
 
-from simulator.api.client.http import (
-    STRATEGIC_MERGE_PATCH,
-    Answer,
-    HttpClient,
-    causes_name_uid,
-    revision_of,
-    status_answer,
-)
+from simulator.api.client.http import STRATEGIC_MERGE_PATCH, Answer, HttpClient
 from simulator.api.client.paths import path_of
-from simulator.api.dialect.documents import Json, Object, items, text
-from simulator.api.dialect.kinds import (
-    BULK_RESOURCE_BINDINGS,
-    DEVICE_BINDINGS,
-    EVENTS,
-    LEASES,
-    NODES,
-    PODS,
-)
-from simulator.core.api_calls import (
-    ApiAnsweredEach,
-    ApiRefused,
-    ApiStored,
-    ApiUnavailable,
-    BindDevices,
-    BindManyDevices,
-    DeviceBindingsListed,
-    GetDeviceBinding,
-    ListDeviceBindings,
-    PutDeviceBinding,
-    RemoveDeviceBinding,
-    SentCall,
-)
+from simulator.api.dialect.documents import Json, Object, text
+from simulator.api.dialect.kinds import EVENTS, LEASES, NODES, PODS
+from simulator.core.api_calls import ApiUnavailable
 from simulator.core.pods import PodUid
 from simulator.core.resource_health import AllocatedResourcesStatus
 from simulator.core.transitions import NodeName, PodIdentity
@@ -67,12 +40,12 @@ from simulator.errors import ApiUnreachableError
 from simulator.live.event_documents import event_document, event_name, event_namespace
 from simulator.live.pod_statuses import PodSight, pod_status, read_status, read_status_devices
 from simulator.live.remote import documents
+from simulator.live.remote.device_requests import DeviceRequests
 from simulator.live.remote.pods import images_of
+from simulator.live.remote.replies import NOT_FOUND, told
 from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
 
-_BAD_REQUEST: Final = 400
-_NOT_FOUND: Final = 404
 _CUT_OFF: Final = "the API server cannot be reached"
 
 
@@ -100,6 +73,7 @@ class RemoteTransport(ApiTransport):
         self._api = api
         self._nodes = nodes
         self._document_of = document_of
+        self._devices = DeviceRequests(client, api)
         self._tasks = Tasks()
         self._events = 0
         self._leases: dict[NodeName, str] = {}
@@ -135,7 +109,7 @@ class RemoteTransport(ApiTransport):
             case PatchNodeStatus() | RenewLease() | CreateEvent():
                 answer = self._of_node(request)
             case _:
-                answer = self._about_devices(request)
+                answer = self._devices.answer(request)
         return await answer
 
     async def _of_node(self, request: PatchNodeStatus | RenewLease | CreateEvent) -> RequestReply:
@@ -147,17 +121,6 @@ class RemoteTransport(ApiTransport):
             case CreateEvent():
                 return await self._post_event(request)
 
-    async def _about_devices(self, request: SentCall) -> RequestReply:
-        match request:
-            case BindDevices():
-                return _told(await self._bind(request))
-            case BindManyDevices():
-                return await self._bind_many(request)
-            case ListDeviceBindings():
-                return await self._list_bindings(request.node)
-            case _:
-                return await self._about_binding(request)
-
     # Pods
 
     async def _about_pod(
@@ -168,9 +131,9 @@ class RemoteTransport(ApiTransport):
         if isinstance(request, GetPod):
             return _read(pod.uid, await ask("GET", path))
         if isinstance(request, DeletePod):
-            return _told(await ask("DELETE", path, documents.deletion(pod.uid)))
+            return told(await ask("DELETE", path, documents.deletion(pod.uid)))
         body: Object = {"metadata": {"uid": pod.uid}, "status": self._status(node, request)}
-        return _told(await ask("PATCH", f"{path}/status", body, content_type=STRATEGIC_MERGE_PATCH))
+        return told(await ask("PATCH", f"{path}/status", body, content_type=STRATEGIC_MERGE_PATCH))
 
     def _status(self, name: NodeName, request: PatchPodStatus) -> Json:
         pod, node = self._api.pod(request.pod.uid), self._nodes().get(name)
@@ -202,7 +165,7 @@ class RemoteTransport(ApiTransport):
         answer = await self._client.ask(
             "PATCH", f"{path}/status", body, content_type=STRATEGIC_MERGE_PATCH
         )
-        if answer.code == _NOT_FOUND:
+        if answer.code == NOT_FOUND:
             registered = documents.node_document(request.node)
             await self._client.ask("POST", path_of(NODES), registered)
             answer = await self._client.ask(
@@ -217,7 +180,7 @@ class RemoteTransport(ApiTransport):
                     boot_id=request.boot_id,
                 )
             )
-        return _told(answer)
+        return told(answer)
 
     async def _renew_lease(self, name: NodeName) -> RequestReply:
         """Renew a lease, which is found or made when that cannot be done."""
@@ -225,7 +188,7 @@ class RemoteTransport(ApiTransport):
         if answer is None or (answer.is_refused and not answer.is_unavailable):
             self._leases.pop(name, None)
             found = await self._client.ask("GET", path_of(LEASES, documents.LEASE_NAMESPACE, name))
-            if found.code == _NOT_FOUND:
+            if found.code == NOT_FOUND:
                 lease = documents.lease_document(name, self._timeline.now())
                 answer = await self._client.ask(
                     "POST", path_of(LEASES, documents.LEASE_NAMESPACE), lease
@@ -236,7 +199,7 @@ class RemoteTransport(ApiTransport):
                 answer = await self._put_lease(name) or found
         if not answer.is_refused:
             self._timeline.enter(lambda: self._api.renew_lease(name))
-        return _told(answer)
+        return told(answer)
 
     async def _put_lease(self, name: NodeName) -> Answer | None:
         revision = self._leases.get(name)
@@ -264,9 +227,7 @@ class RemoteTransport(ApiTransport):
             first=now,
             last=now,
         )
-        return _told(
-            await self._client.ask("POST", path_of(EVENTS, event_namespace(pod)), document)
-        )
+        return told(await self._client.ask("POST", path_of(EVENTS, event_namespace(pod)), document))
 
     def _identity(self, uid: PodUid) -> PodIdentity:
         pod = self._api.pod(uid)
@@ -274,94 +235,13 @@ class RemoteTransport(ApiTransport):
             PodIdentity(uid) if pod is None else PodIdentity(uid, pod.pod.namespace, pod.pod.name)
         )
 
-    # Device bindings
-
-    async def _bind(self, call: BindDevices) -> Answer:
-        path = path_of(PODS, call.pod.namespace, call.pod.name, "resourcebinding")
-        return await self._client.ask("POST", path, documents.resource_binding(call))
-
-    async def _bind_many(self, call: BindManyDevices) -> RequestReply:
-        """Bind in one request; each has an answer of its own."""
-        path = path_of(BULK_RESOURCE_BINDINGS)
-        answer = await self._client.ask("POST", path, documents.bulk_binding(call.requests))
-        if answer.is_refused:
-            return ApiUnavailable(answer.message)
-        replies: list[ApiStored | ApiRefused] = []
-        for status in items(answer.document, "results"):
-            reply = _told(status_answer(status))
-            if isinstance(reply, ApiUnavailable):
-                return reply
-            replies.append(reply)
-        if len(replies) != len(call.requests):
-            return ApiUnavailable("the answer does not tell what became of each binding")
-        return ApiAnsweredEach(tuple(replies))
-
-    async def _about_binding(
-        self,
-        request: PutDeviceBinding | GetDeviceBinding | RemoveDeviceBinding,
-    ) -> RequestReply:
-        ask, pod = self._client.ask, request.pod
-        path = path_of(DEVICE_BINDINGS, pod.namespace, pod.name)
-        if isinstance(request, GetDeviceBinding):
-            answer = await ask("GET", path)
-            if answer.code == _NOT_FOUND:
-                return DeviceBindingsListed(())
-            if answer.is_refused:
-                return ApiUnavailable(answer.message)
-            return DeviceBindingsListed((documents.read_device_binding(answer.document),))
-        if isinstance(request, RemoveDeviceBinding):
-            options = documents.deletion(grace=None, revision=request.revision)
-            answer = await ask("DELETE", path, options)
-            if not answer.is_refused or answer.code == _NOT_FOUND:
-                self._api.devices.forget(pod)
-        else:
-            body = documents.device_binding(request.node, pod, request.bindings, request.replaces)
-            if request.replaces is None:
-                answer = await ask("POST", path_of(DEVICE_BINDINGS, pod.namespace), body)
-            else:
-                answer = await ask("PUT", path, body)
-            if not answer.is_refused:
-                self._api.devices.know(documents.read_device_binding(answer.document))
-        return _told(answer, of_pod=False)
-
-    async def _list_bindings(self, node: NodeName) -> RequestReply:
-        """List the bindings of a node; a server that cannot select them is asked for all."""
-        path = path_of(DEVICE_BINDINGS)
-        answer = await self._client.ask(
-            "GET", path, query={"fieldSelector": f"spec.nodeName={node}"}
-        )
-        if answer.code == _BAD_REQUEST:
-            answer = await self._client.ask("GET", path)
-        if answer.is_refused:
-            return ApiUnavailable(answer.message)
-        listed = map(documents.read_device_binding, items(answer.document, "items"))
-        found = tuple(each for each in listed if each.node == node)
-        for each in found:
-            self._api.devices.know(each)
-        return DeviceBindingsListed(found)
-
 
 def _read(uid: PodUid, answer: Answer) -> RequestReply:
     """Return a pod's status; of another pod of its name there is none."""
-    if answer.code == _NOT_FOUND:
+    if answer.code == NOT_FOUND:
         return PodRead(None)
     if answer.is_refused:
         return ApiUnavailable(answer.message)
     if text(answer.document, "metadata", "uid") != uid:
         return PodRead(None)
     return PodRead(read_status(answer.document), read_status_devices(uid, answer.document))
-
-
-def _told(answer: Answer, *, of_pod: bool = True) -> ApiStored | ApiRefused | ApiUnavailable:
-    """Return what an answer means for a kubelet.
-
-    Args:
-        answer: The answer.
-        of_pod: Whether it is about a pod, so that 404 means that the pod has gone.
-    """
-    if answer.is_unavailable:
-        return ApiUnavailable(answer.message)
-    if answer.is_refused:
-        gone = of_pod and (answer.code == _NOT_FOUND or causes_name_uid(answer.document))
-        return ApiRefused(answer.code, answer.reason, answer.message, gone=gone)
-    return ApiStored(revision_of(answer.document))
