@@ -26,6 +26,7 @@ class Proxy:
 
     Attributes:
         requests: Method and path of every request, in order.
+        came: When each came, by the clock of the loop.
         lost: Those of them whose answer was lost.
         is_down: Whether every connection is closed at once.
     """
@@ -35,6 +36,7 @@ class Proxy:
         self._host, self._port = parts.hostname or "", parts.port or 0
         self._is_lost = is_lost
         self.requests: list[tuple[str, str]] = []
+        self.came: list[float] = []
         self.lost: list[tuple[str, str]] = []
         self.is_down = False
         self._serving: set[asyncio.Task[None]] = set()
@@ -71,6 +73,7 @@ class Proxy:
             while piece := await reader.read(1 << 16):
                 for request in _requests(piece):
                     self.requests.append(request)
+                    self.came.append(asyncio.get_running_loop().time())
                     if self._is_lost(*request):
                         self.lost.append(request)
                         loses.set()
