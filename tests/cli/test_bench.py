@@ -14,7 +14,8 @@ from simulator.cli.output_files import write_whole
 from simulator.core.instants import SECOND, Duration
 from tests.cli.running import rebind
 
-SHORT = ("bench", "run", "quick", "--nodes", "3", "--seconds", "0.05")
+BRIEF = ("--nodes", "3", "--seconds", "0.05")
+SHORT = ("bench", "run", "quick", *BRIEF)
 
 
 def test_the_presets_are_listed_with_their_length() -> None:
@@ -102,9 +103,22 @@ def test_a_run_prints_a_row_for_each_combination_with_its_durability() -> None:
     }
 
 
+def without_api(folder: Path) -> str:
+    """Return a file with the preset `quick`, but for what needs an API server."""
+    text = find_profile("quick").read_text()
+    own = folder / "own.yaml"
+    own.write_text(
+        "\n".join(line for line in text.splitlines() if "{persistence: bind-resource" not in line)
+    )
+    return str(own)
+
+
 def test_a_result_is_kept_in_a_file_that_can_be_reported(tmp_path: Path) -> None:
     out = tmp_path / "run.json"
-    ran = rebind(*SHORT, "--set", "RATE=100", "--seed", "7", "--out", str(out))
+    name = without_api(tmp_path)
+    ran = rebind(
+        "bench", "run", name, *BRIEF, "--set", "RATE=100", "--seed", "7", "--out", str(out)
+    )
     reported = rebind("bench", "report", str(out), "-o", "json")
     [run] = json.loads(reported.stdout)["items"]
 
@@ -148,7 +162,9 @@ def test_an_interrupted_run_prints_and_keeps_what_was_measured(
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("simulator.cli.commands.bench.running.write_whole", write)
-    finished = rebind(*SHORT, "--out", str(out), "--no-headers")
+    finished = rebind(
+        "bench", "run", without_api(tmp_path), *BRIEF, "--out", str(out), "--no-headers"
+    )
 
     assert finished.code == 130
     assert finished.stderr.endswith("interrupted\n")

@@ -63,9 +63,7 @@ def show(name: str) -> None:
 
 @bench.command(
     "run",
-    epilog=example(
-        "rebind bench run quick --nodes 20 --seconds 0.1 --out run.json",
-    ),
+    epilog=example("rebind bench run burst-110 --out run.json"),
 )
 @click.argument("name", metavar="PRESET|FILE")
 @settings_option
