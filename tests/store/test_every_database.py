@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -17,6 +14,7 @@ from simulator.core.transitions import NodeName
 from simulator.errors import StoreError, StoreUnavailableError, WriterLockedError
 from simulator.ports import Committed, Refused
 from store.sql_store import SqlStore
+from tests.store.killing import acknowledged_until_killed
 from tests.store.world import NODE, admits_one, admitted, binding, device, released, reported
 
 SECOND_HOLDING = text("""
@@ -152,21 +150,7 @@ for number in range(1_000_000):
 
 def test_kill_9_loses_nothing_that_was_acknowledged_and_leaves_no_lock(database_url: str) -> None:
     """R97: a killed process loses no acknowledged commit; the next writer is not locked out."""
-    process = subprocess.Popen(  # noqa: S603 - our own text, run by this very Python
-        [sys.executable, "-c", KILLED_WHILE_WRITING, database_url],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        if int(line) >= 50:
-            break
-    process.send_signal(signal.SIGKILL)
-    acknowledged = [int(line) for line in process.stdout if line.endswith("\n")]
-    process.wait()
-    process.stdout.close()
-    last = max([50, *acknowledged])
+    last = acknowledged_until_killed(KILLED_WHILE_WRITING, database_url, 50)
     with closing(SqlStore(database_url)) as store:
         revision = store.load(NodeName("n0")).revision
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -20,6 +16,7 @@ from store.committer import Committer, ObjectAnswer
 from store.failing_store import FailingStore
 from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
+from tests.store.killing import acknowledged_until_killed
 from tests.store.objects import changed, deleted, key, made, revisions_of, seen_since
 from tests.store.world import admits_one
 
@@ -147,21 +144,7 @@ for number in range(1_000_000):
 
 def test_kill_9_loses_no_acknowledged_write_and_no_change_for_watches(database_url: str) -> None:
     """R97, acceptance 2 of the API server: in the store."""
-    process = subprocess.Popen(  # noqa: S603 - our own text, run by this very Python
-        [sys.executable, "-c", KILLED_WHILE_WRITING, database_url],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        if int(line) >= 40:
-            break
-    process.send_signal(signal.SIGKILL)
-    acknowledged = [int(line) for line in process.stdout if line.endswith("\n")]
-    process.wait()
-    process.stdout.close()
-    last = max([40, *acknowledged])
+    last = acknowledged_until_killed(KILLED_WHILE_WRITING, database_url, 40)
     with closing(SqlStore(database_url)) as store:
         objects = store.objects
         revision = objects.revision()

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -19,6 +17,7 @@ from simulator.api.serving.running import ApiServer, ApiSettings
 from simulator.ports import Durability, Store
 from store.committer import Committer
 from store.sql_store import SqlStore
+from tests.looping import opened_beside
 
 DEADLINE_S = 60.0
 
@@ -116,9 +115,15 @@ def running_api(
 @contextmanager
 def serving(store: Store, settings: ApiSettings, *, commit_batch: int = 512) -> Iterator[str]:
     """Run a server over a store, in a thread of its own."""
-    started: Future[tuple[str, asyncio.Event]] = Future()
     loop = new_loop()
+    with opened_beside(loop, _server(store, settings, loop, commit_batch)) as url:
+        yield url
 
+
+@asynccontextmanager
+async def _server(
+    store: Store, settings: ApiSettings, loop: asyncio.AbstractEventLoop, commit_batch: int
+) -> AsyncIterator[str]:
     def give(answers: list[Callable[[], None]]) -> None:
         for answer in answers:
             answer()
@@ -126,46 +131,10 @@ def serving(store: Store, settings: ApiSettings, *, commit_batch: int = 512) -> 
     def deliver(answers: list[Callable[[], None]]) -> None:
         loop.call_soon_threadsafe(give, answers)
 
-    async def serve() -> None:
-        committer = Committer(
-            store,
-            commit_batch=commit_batch,
-            deliver=deliver,
-        )
-        with closing(committer):
-            server = ApiServer(store.objects, committer, settings)
-            try:
-                await server.start()
-                over = asyncio.Event()
-                started.set_result((server.url, over))
-                await over.wait()
-            except BaseException as error:
-                if not started.done():
-                    started.set_exception(error)
-                raise
-            finally:
-                await server.stop()
-
-    ended: list[BaseException] = []
-
-    def run() -> None:
+    with closing(Committer(store, commit_batch=commit_batch, deliver=deliver)) as committer:
+        server = ApiServer(store.objects, committer, settings)
         try:
-            loop.run_until_complete(serve())
-        except Exception as error:  # noqa: BLE001 - raised in the thread that waits
-            ended.append(error)
+            await server.start()
+            yield server.url
         finally:
-            loop.run_until_complete(loop.shutdown_default_executor())
-            loop.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        url, over = started.result(DEADLINE_S)
-        try:
-            yield url
-        finally:
-            loop.call_soon_threadsafe(over.set)
-    finally:
-        thread.join(DEADLINE_S)
-    if ended:
-        raise ended[0]
+            await server.stop()
