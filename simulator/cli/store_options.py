@@ -13,11 +13,13 @@ from typing_extensions import override
 from simulator.cli.checkpoint_files import FileName
 from simulator.config import DEFAULT_DATABASE_URL
 from simulator.core.transitions import NodeName, OnConflict
+from simulator.ports import Durability
 
 F = TypeVar("F", bound=Callable[..., object])
 
 COUNT_MAX: Final = 2**63 - 1
 """Largest number that a database can hold."""
+COMMIT_BATCH_MAX: Final = 512
 
 _NODE_NAME_MAX: Final = 253
 _NODE_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", re.ASCII)
@@ -51,6 +53,26 @@ def db_option(command: F) -> F:
         metavar="URL",
         help="The database; postgresql://USER@HOST/NAME with the extra `postgres`.",
     )(command)
+
+
+def committing_options(command: F) -> F:
+    """Add the options of who commits: `--db`, `--durability` and `--commit-batch`."""
+    batch = click.option(
+        "--commit-batch",
+        type=click.IntRange(min=1, max=COMMIT_BATCH_MAX),
+        default=COMMIT_BATCH_MAX,
+        show_default=True,
+        metavar="N",
+        help="Most writes that are committed at once; 1 is no group commit.",
+    )
+    durability = click.option(
+        "--durability",
+        type=click.Choice([each.value for each in Durability]),
+        default=Durability.FULL.value,
+        show_default=True,
+        help="What a power cut may take of the database.",
+    )
+    return db_option(durability(batch(command)))
 
 
 def node_option(command: F) -> F:

@@ -15,6 +15,7 @@ from simulator.live.remote.beginning import found_pods
 from simulator.live.remote.settings import RemoteSettings
 from tests.api.client.fake import fake_server, refusal
 from tests.api.serving.running import running_api
+from tests.cli.running import rebind
 
 DEFINITION = (
     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/devicebindings.rebind.internal"
@@ -104,3 +105,20 @@ def test_a_server_that_is_away_is_said_so() -> None:
         pass
     with pytest.raises(ServerError, match=f"the API server {url} cannot be reached"):
         asyncio.run(found_pods(RemoteSettings(endpoint_at(url)), [NodeName("n0")], "checkpoint"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name the cluster with --kubeconfig or with --api-server, or use -o yaml"),
+        (["--context", "c"], "--context is for --kubeconfig, which is not given"),
+        (
+            ["--api-server", "http://127.0.0.1:1", "--kubeconfig", __file__],
+            "--api-server and --kubeconfig name different API servers; give one of them",
+        ),
+    ],
+)
+def test_a_cluster_that_is_not_named_clearly_is_refused(arguments: list[str], message: str) -> None:
+    result = rebind("api", "install-crd", *arguments)
+
+    assert (result.code, result.stderr) == (2, f"error: {message}\n")

@@ -14,12 +14,11 @@ from simulator.cli.checkpoint_files import FileName
 from simulator.cli.commands.api.serving import serve_until_stopped
 from simulator.cli.examples import example
 from simulator.cli.output import OutputOptions, emit_plain
-from simulator.config import DEFAULT_DATABASE_URL
+from simulator.cli.remote_options import RemoteChoice, remote_options
+from simulator.cli.store_options import committing_options
 from simulator.errors import ConfigError
-from simulator.live.remote.choosing import api_server_at, api_server_of
 from simulator.ports import Durability
 
-COMMIT_BATCH_MAX: Final = 512
 _EVENTS_MAX: Final = 100_000
 
 
@@ -42,24 +41,7 @@ def api() -> None:
     metavar="ADDRESS:PORT",
     help="Where it listens; port 0 is a free one. Beyond loopback only with --token-file.",
 )
-@click.option(
-    "--db", default=DEFAULT_DATABASE_URL, show_default=True, metavar="URL", help="The database."
-)
-@click.option(
-    "--durability",
-    type=click.Choice([each.value for each in Durability]),
-    default=Durability.FULL.value,
-    show_default=True,
-    help="What a power cut may take of the database.",
-)
-@click.option(
-    "--commit-batch",
-    type=click.IntRange(min=1, max=COMMIT_BATCH_MAX),
-    default=COMMIT_BATCH_MAX,
-    show_default=True,
-    metavar="N",
-    help="Most writes that are committed at once; 1 is no group commit.",
-)
+@committing_options
 @click.option(
     "--token-file",
     type=FileName(exists=True, dir_okay=False, path_type=Path),
@@ -129,31 +111,7 @@ def serve(  # noqa: PLR0913 - click hands over every option
     name="install-crd",
     epilog=example("rebind api install-crd -o yaml"),
 )
-@click.option(
-    "--kubeconfig",
-    type=FileName(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="The cluster.",
-)
-@click.option(
-    "--context",
-    default="",
-    metavar="NAME",
-    help="Which context of --kubeconfig  [default: the current one]",
-)
-@click.option("--api-server", metavar="URL", help="The cluster's API server, by its URL.")
-@click.option(
-    "--api-token-file",
-    type=FileName(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="The token for --api-server.",
-)
-@click.option(
-    "--api-ca",
-    type=FileName(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="The authority that has signed the certificate of --api-server.",
-)
+@remote_options(server="The cluster's API server, by its URL.", kubeconfig="The cluster.")
 @click.option(
     "-o",
     "--output",
@@ -178,13 +136,11 @@ def install_crd(  # noqa: PLR0913 - click hands over every option
     if output is not None:
         emit_plain(device_binding_definition(), OutputOptions(output))
         return
-    if (kubeconfig is None) == (api_server is None):
+    chosen = RemoteChoice(api_server, api_token_file, api_ca, kubeconfig, context)
+    remote = chosen.settings()
+    if remote is None:
         reason = "name the cluster with --kubeconfig or with --api-server, or use -o yaml"
         raise ConfigError(reason)
-    if kubeconfig is not None:
-        remote = api_server_of(kubeconfig, context)
-    else:
-        remote = api_server_at(api_server or "", api_token_file, api_ca)
     with extra_api():
         # Only who talks to a server needs what the extra installs.
         from simulator.api.client.installing import install  # noqa: PLC0415

@@ -15,8 +15,8 @@ from simulator.cli.commands.serve.api_options import ApiChoice, api_options
 from simulator.cli.commands.serve.running import Shown, serve_until_stopped
 from simulator.cli.examples import example
 from simulator.cli.lists import Read
-from simulator.cli.store_options import NewNodeName
-from simulator.config import DEFAULT_DATABASE_URL, DEFAULT_KUBELET_VERSION, DEFAULT_ROOT_DIR
+from simulator.cli.store_options import NewNodeName, committing_options
+from simulator.config import DEFAULT_KUBELET_VERSION, DEFAULT_ROOT_DIR
 from simulator.core.behavior import Readmission
 from simulator.core.machine import TopologyPolicy, TopologyScope
 from simulator.core.switches import behavior_for
@@ -27,7 +27,6 @@ from simulator.ports import Durability
 
 NODES_MAX: Final = 1_000
 """Most nodes of one server."""
-COMMIT_BATCH_MAX: Final = 512
 MESSAGE_SIZE: Final = 4 * 1024 * 1024
 """What a Go client takes unless told otherwise (S1.21)."""
 _MESSAGE_SIZE_MAX: Final = 1024 * 1024 * 1024
@@ -124,24 +123,7 @@ def _topology_options(command: Callable[..., None]) -> Callable[..., None]:
     help="Where bindings are kept: database, checkpoint, dual-write, or in the API: "
     "checkpoint+api, bind-resource, pod-status, binding-object.",
 )
-@click.option(
-    "--db", default=DEFAULT_DATABASE_URL, show_default=True, metavar="URL", help="The database."
-)
-@click.option(
-    "--durability",
-    type=click.Choice([each.value for each in Durability]),
-    default=Durability.FULL.value,
-    show_default=True,
-    help="What a power cut may take of the database.",
-)
-@click.option(
-    "--commit-batch",
-    type=click.IntRange(min=1, max=COMMIT_BATCH_MAX),
-    default=COMMIT_BATCH_MAX,
-    show_default=True,
-    metavar="N",
-    help="Most commits that are made one; 1 is no group commit.",
-)
+@committing_options
 @click.option(
     "--readmission",
     type=click.Choice([policy.value for policy in Readmission]),
