@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from benchmarks import workload
-from benchmarks.profiles.combinations import Combination, Keeper
+from benchmarks.profiles.combinations import Combination
 from benchmarks.profiles.profile import Nodes, Plugin, PodTemplate, Profile
 from benchmarks.results.rows import TimeSource
 from simulator.core.behavior import Behavior
@@ -104,7 +104,7 @@ def _api(profile: Profile, combination: Combination, *, is_virtual: bool) -> Api
     if is_virtual:
         latency = profile.api_latency
         return ApiSpec(latency.p50, latency.p99, client, bulk_bind=bulk_bind)
-    if client is None and Keeper.API not in combination.keepers:
+    if client is None and not combination.has_api_server:
         client = NO_LIMIT
     return ApiSpec(Duration(0), Duration(0), client, bulk_bind=bulk_bind)
 

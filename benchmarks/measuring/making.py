@@ -66,7 +66,7 @@ class Making:
     def __init__(self, request: Request, uids: Mapping[str, PodUid] = MappingProxyType({})) -> None:
         self.request = request
         self.spec = cluster(request.profile, request.combination, seed=request.seed, uids=uids)
-        in_api = Keeper.API in request.combination.keepers
+        in_api = request.combination.has_api_server
         is_real = request.combination.clock is TimeSource.REAL
         self.is_read = is_real and reads_sockets(request.profile.reads, has_api=in_api)
         self.calls: Counter[str] = Counter()
@@ -105,7 +105,7 @@ class Making:
         room = Room(
             list(world.nodes), devices_of(profile), lambda node: world.nodes[node].serves, chance
         )
-        is_served = in_api and isinstance(driver, RealTime)
+        is_served = self.request.combination.has_api_server and isinstance(driver, RealTime)
         grace_min = SHORTEST_GRACE if is_served else Duration(0)
         lives = Lives(driver, profile, room, follower, grace_min=grace_min)
         world.watch_records(follower.take)

@@ -62,7 +62,10 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
         commit_batch = combination.commit_batch or COMMIT_BATCH
         settings = LiveSettings(root=folder, commit_batch=commit_batch, sync=files)
         making = Making(request)
-        if Keeper.API in combination.keepers:
+        if combination.has_api_server:
+            if store is not None:  # One process writes a database.
+                (folder / "api").mkdir()
+                database = stack.enter_context(opened_database(request, folder / "api"))
             endpoint = await _served(
                 request,
                 stack,

@@ -42,6 +42,15 @@ class Target(StrEnum):
     """Plugins are asked over their sockets, as real ones are."""
 
 
+class Statuses(StrEnum):
+    """Where kubelets write the statuses of pods whose bindings do not go to the API."""
+
+    LOCAL = "local"
+    """Nowhere: nothing takes long, and nothing limits them."""
+    API_SERVER = "apiServer"
+    """To an API server, as the kubelets do whose bindings go there."""
+
+
 class Keeper(StrEnum):
     """What a persistence keeps bindings in."""
 
@@ -78,6 +87,7 @@ class Combination:
         bulk_bind: Pods that one call of `bind-resource` binds at most; not Kubernetes.
         kube_api: Limits of each kubelet's API client; None: those of its version.
         clients: Connections to the API server.
+        statuses: Where they go, on the real clock, when bindings do not go to the API.
     """
 
     persistence: Persistence
@@ -94,11 +104,17 @@ class Combination:
     clients: int | None
     target: Target
     clock: TimeSource
+    statuses: Statuses | None = Statuses.LOCAL
 
     @property
     def keepers(self) -> frozenset[Keeper]:
         """Where its bindings are kept."""
         return KEEPERS[self.persistence.name]
+
+    @property
+    def has_api_server(self) -> bool:
+        """Whether its kubelets write to an API server."""
+        return Keeper.API in self.keepers or self.statuses is Statuses.API_SERVER
 
     @property
     def persistence_options(self) -> tuple[tuple[str, OptionValue], ...]:
@@ -169,6 +185,7 @@ class Matrix:
     clients: tuple[int, ...] = (1,)
     target: tuple[Target, ...] = (Target.IN_PROCESS,)
     clock: tuple[TimeSource, ...] = (TimeSource.REAL,)
+    statuses: tuple[Statuses, ...] = (Statuses.LOCAL,)
 
     def with_values(self, values: Mapping[str, tuple[object, ...]]) -> Matrix:
         """Return the matrix with other values of some knobs."""
@@ -203,12 +220,16 @@ _RULES: Final[dict[str, tuple[Callable[[Combination], bool], str]]] = {
         "only under bind-resource",
     ),
     "kube_api": (
-        lambda one: Keeper.API in one.keepers or one.clock is TimeSource.VIRTUAL,
-        "only where bindings go to the API, or in virtual time, where status updates are the load",
+        lambda one: one.has_api_server or one.clock is TimeSource.VIRTUAL,
+        "only where bindings or statuses go to an API server, or in virtual time",
     ),
     "clients": (
-        lambda one: Keeper.API in one.keepers and one.clock is TimeSource.REAL,
-        "only where bindings go to the API, on the real clock",
+        lambda one: one.has_api_server and one.clock is TimeSource.REAL,
+        "only where bindings or statuses go to an API server, on the real clock",
+    ),
+    "statuses": (
+        lambda one: Keeper.API not in one.keepers and one.clock is TimeSource.REAL,
+        "only where bindings do not go to the API, on the real clock",
     ),
 }
 """Knobs that not every combination has: which do, and that in words."""

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from benchmarks.profiles import combinations
-from benchmarks.profiles.combinations import KEEPERS, OPTIONS_OF_KNOBS, Target
+from benchmarks.profiles.combinations import KEEPERS, OPTIONS_OF_KNOBS, Statuses, Target
 from benchmarks.profiles.schema.nodes import EXISTING_MAX, NODES_MAX
 from benchmarks.results.rows import Store, TimeSource
 from scenarios.schema.fields import (
@@ -50,6 +50,7 @@ StoreName = Literal["sqlite", "postgresql"]
 DurabilityName = Literal["full", "normal", "off"]
 TargetName = Literal["inProcess", "pluginSocket"]
 ClockName = Literal["real", "virtual"]
+StatusesName = Literal["local", "apiServer"]
 
 
 class KubeApi(Model):
@@ -91,8 +92,8 @@ class Knobs(Model):
         BeforeValidator(one_or_list),
         Field(alias="kubeAPI"),
     ] = ()
-    """Limits of each kubelet's API client; left out: those of its version. Only where bindings go
-    to the API, and in virtual time: on the real clock nothing limits files and databases."""
+    """Limits of each kubelet's API client; left out: those of its version. Only where bindings or
+    statuses go to an API server, and in virtual time."""
     added_fsync: Annotated[Items[GoDuration], BeforeValidator(one_or_list)] = ()
     """How much longer every fsync takes; left out: 0ms."""
     kubelet_version: Annotated[Items[KubeletVersion], BeforeValidator(one_or_list)] = ()
@@ -114,6 +115,10 @@ class Knobs(Model):
     inProcess."""
     clock: Annotated[Items[ClockName], BeforeValidator(one_or_list)] = ()
     """The real clock with real files, or virtual time with models of them; left out: real."""
+    statuses: Annotated[Items[StatusesName], BeforeValidator(one_or_list)] = ()
+    """Where the statuses of pods go whose bindings do not go to the API: nowhere, or to an API
+    server under the limits of kubeAPI, as those of the others, so that like is compared with like;
+    left out: local. On the real clock."""
 
     def given(self) -> list[str]:
         """Return the names of the knobs that were given, in order."""
@@ -127,6 +132,7 @@ class Knobs(Model):
             "kube_api": tuple(ClientLimit(one.qps, one.burst) for one in self.kube_api),
             "target": tuple(Target(name) for name in self.target),
             "clock": tuple(TimeSource(name) for name in self.clock),
+            "statuses": tuple(Statuses(name) for name in self.statuses),
         }
         values = {name: made.get(name, getattr(self, name)) for name in self.given()}
         return matrix.with_values(values)
