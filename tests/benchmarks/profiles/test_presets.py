@@ -172,10 +172,14 @@ def test_the_burst_is_110_pods_with_0_1_and_3_more_calls_at_qps_5_and_50() -> No
 
 
 def test_the_comparison_covers_every_cell_of_its_table() -> None:
-    """Two persistences, and four with two limits; 110, 1,000 and 5,000 pods; 0 and 1 ms."""
+    """Six persistences with two limits; 110, 1,000 and 5,000 pods; 0 and 1 ms.
+
+    All write statuses to an API server, so that the limits hold for all (S12.1, S12.2).
+    """
     profile = load("api-comparison").profile
 
-    assert len(profile.combinations(whole_matrix=True)) == (2 + 4 * 2) * 3 * 2
+    assert len(profile.combinations(whole_matrix=True)) == 6 * 2 * 3 * 2
+    assert all(one.has_api_server for one in profile.combinations())
     assert {one.existing for one in profile.combinations()} == {110}
 
 

@@ -285,7 +285,7 @@ def test_several_faults_are_told_in_the_order_of_the_text() -> None:
         (
             "[checkpoint, database]",
             "[checkpoint]\n    kubeAPI: {qps: 5, burst: 10}",
-            "spec.matrix.kubeAPI: turns nothing here: only where bindings go to the API, or in",
+            "spec.matrix.kubeAPI: turns nothing here: only where bindings or statuses go to an API",
         ),
         (
             "[checkpoint, database]",
