@@ -6,14 +6,13 @@ import os
 import platform
 import sqlite3
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
 from rich.cells import cell_len
 
 from benchmarks.bars import BARS, BARS_BY_KEY, Bar, Sense
+from benchmarks.measuring.machine import processor
 
 _DIGITS_BELOW = 100
 
@@ -85,23 +84,13 @@ def machine() -> Mapping[str, str]:
     """Return what the figures were measured on, and when."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
-        "processor": _processor(),
+        "processor": processor(),
         "cpus": str(os.cpu_count()),
         "load": f"{os.getloadavg()[0]:.1f}",
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         "system": f"{platform.system()} {platform.release().partition('-')[0]}",
     }
-
-
-def _processor() -> str:
-    """Return what the system calls the processor."""
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == "model name":
-                return value.strip()
-    return platform.machine()
 
 
 def is_busy() -> bool:

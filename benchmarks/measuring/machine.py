@@ -20,7 +20,7 @@ _UNKNOWN: Final = "unknown"
 def machine_facts(folder: Path) -> MachineFacts:
     """Return what the machine is; `folder` lies on the file system that is written to."""
     return MachineFacts(
-        processor=_processor(),
+        processor=processor(),
         cpus=len(os.sched_getaffinity(0)),
         system=f"{platform.system()} {platform.release()}",
         memory=_memory(),
@@ -43,7 +43,8 @@ def versions() -> Mapping[str, str]:
     return found
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return what the system calls the processor."""
     for line in _lines(Path("/proc/cpuinfo")):
         name, _, value = line.partition(":")
         if name.strip() in {"model name", "Model"}:

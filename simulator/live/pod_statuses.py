@@ -21,9 +21,8 @@ from simulator.core.transitions import DeviceBinding
 from simulator.engine.api import FAILED, PENDING, RUNNING, SUCCEEDED, ApiPod, PodStatus
 from simulator.engine.node import Node
 from simulator.engine.runtime import ContainerProcess
+from simulator.live.pod_specs import IMAGE
 
-IMAGE: Final = "registry.example.com/none:latest"
-"""Stands where a manifest names no image: containers are simulated."""
 _FAILED_CODE: Final = 1
 _KILLED_CODE: Final = 137
 _CREATING: Final = "ContainerCreating"

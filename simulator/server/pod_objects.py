@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import cast
 
 from scenarios.files.documents import Plain
 from simulator.api.dialect.documents import timestamp
+from simulator.api.dialect.pods import GRACE_SECONDS
 from simulator.core.devices import device_ids
 from simulator.core.instants import Instant, after
-from simulator.core.pods import Container, ContainerKind, PodUid
+from simulator.core.pods import PodUid
 from simulator.core.resource_health import AllocatedResourcesStatus
 from simulator.engine.api import ApiPod
 from simulator.engine.node import Node
-from simulator.live.pod_statuses import IMAGE, PodSight, pod_status
+from simulator.live.pod_specs import containers_spec
+from simulator.live.pod_statuses import PodSight, pod_status
 from simulator.reports.documents import Json
-
-_GRACE_SECONDS: Final = 30
-"""What a pod has that names no grace period."""
 
 
 class PodObjects:
@@ -127,25 +126,11 @@ def _spec(pod: ApiPod, manifest: Mapping[str, Plain]) -> dict[str, Json]:
     if isinstance(given, dict):
         spec = dict(cast("dict[str, Json]", given))
     else:
-        spec = {
-            "containers": [_container_spec(each) for each in pod.pod.containers],
-        }
-        if pod.pod.init_containers:
-            spec["initContainers"] = [_container_spec(each) for each in pod.pod.init_containers]
+        spec = cast("dict[str, Json]", containers_spec(pod.pod))
     spec.setdefault("restartPolicy", pod.spec.restart_policy)
-    spec.setdefault("terminationGracePeriodSeconds", _GRACE_SECONDS)
+    spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS)
     if pod.node is not None:
         spec["nodeName"] = pod.node
-    return spec
-
-
-def _container_spec(container: Container) -> dict[str, Json]:
-    limits: dict[str, Json] = {name: str(count) for name, count in container.limits}
-    spec: dict[str, Json] = {"name": container.name, "image": IMAGE}
-    if limits:
-        spec["resources"] = {"limits": limits, "requests": limits}
-    if container.kind is ContainerKind.SIDECAR:
-        spec["restartPolicy"] = "Always"
     return spec
 
 

@@ -18,13 +18,19 @@ from typing import Final
 from simulator.api.dialect.bodies import DeleteOptions, delete_options
 from simulator.api.dialect.compute_devices import (
     COMPUTE_DEVICES,
-    CONTAINER_FIELDS,
     cause_of,
     compute_devices,
     compute_devices_document,
     pod_value,
 )
-from simulator.api.dialect.documents import Object, items, mapping, text, timestamp
+from simulator.api.dialect.documents import (
+    CONTAINER_FIELDS,
+    Object,
+    items,
+    mapping,
+    text,
+    timestamp,
+)
 from simulator.api.dialect.kinds import BINDINGS, BULK_RESOURCE_BINDINGS, PODS, Kind
 from simulator.api.dialect.metadata import Fresh, check_identity, check_place, raise_generation
 from simulator.api.dialect.queries import Validation

@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from simulator.api.dialect.documents import Json, Object, containers_of, items, mapping, text, texts
+from simulator.api.dialect.documents import (
+    CONTAINER_FIELDS,
+    Json,
+    Object,
+    containers_of,
+    items,
+    mapping,
+    text,
+    texts,
+)
 from simulator.api.dialect.statuses import Cause, duplicate, invalid_value, required
 from simulator.core import resource_bindings
 from simulator.core.devices import DeviceId
@@ -19,8 +28,6 @@ from simulator.core.resource_requests import LIMITS
 from simulator.core.resources import ResourceName
 
 COMPUTE_DEVICES: Final = "computeDevices"
-CONTAINER_FIELDS: Final = ("initContainers", "containers")
-"""The containers of a pod's spec, in the order of admission (S3.1)."""
 
 
 def compute_devices(container: Object) -> ComputeDevices:

@@ -86,11 +86,15 @@ def part(parent: Object, key: str) -> Object:
     return found
 
 
+CONTAINER_FIELDS: Final = ("initContainers", "containers")
+"""The containers of a pod's spec, in the order of admission (S3.1)."""
+
+
 def containers_of(pod: Object) -> Iterator[Object]:
     """Iterate over a pod's containers in the order of admission: init containers first (S3.1)."""
     spec = mapping(pod, "spec")
-    yield from items(spec, "initContainers")
-    yield from items(spec, "containers")
+    for field in CONTAINER_FIELDS:
+        yield from items(spec, field)
 
 
 def timestamp(at: Instant) -> str:

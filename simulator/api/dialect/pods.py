@@ -14,6 +14,7 @@ from typing import Final
 from simulator.api.dialect import names
 from simulator.api.dialect.compute_devices import device_faults
 from simulator.api.dialect.documents import (
+    CONTAINER_FIELDS,
     Object,
     containers_of,
     items,
@@ -43,7 +44,6 @@ _UNCHANGED: Final = (
     "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set "
     "to 1 if it was previously negative)"
 )
-_CONTAINER_FIELDS: Final = ("initContainers", "containers")
 
 
 def fill_in(pod: Object) -> None:
@@ -101,7 +101,7 @@ def faults(pod: Object) -> Iterator[Cause]:
     if not items(spec, "containers"):
         yield required("spec.containers")
     seen: set[str] = set()
-    for field in _CONTAINER_FIELDS:
+    for field in CONTAINER_FIELDS:
         for index, container in enumerate(items(spec, field)):
             where = f"spec.{field}[{index}]"
             yield from _name_faults(container, where, seen)
@@ -173,7 +173,7 @@ def update_faults(before: Object, after: Object) -> Iterator[Cause]:
     old, new = mapping(before, "spec"), mapping(after, "spec")
     if old == new:
         return
-    for field in _CONTAINER_FIELDS:
+    for field in CONTAINER_FIELDS:
         if len(items(old, field)) != len(items(new, field)):
             yield forbidden_field(f"spec.{field}", "pod updates may not add or remove containers")
             return
@@ -188,9 +188,9 @@ def _without_changeable(spec: Object) -> Object:
     kept: Object = {
         key: value
         for key, value in spec.items()
-        if key not in {"activeDeadlineSeconds", "tolerations", *_CONTAINER_FIELDS}
+        if key not in {"activeDeadlineSeconds", "tolerations", *CONTAINER_FIELDS}
     }
-    for field in _CONTAINER_FIELDS:
+    for field in CONTAINER_FIELDS:
         kept[field] = [
             {key: value for key, value in container.items() if key != "image"}
             for container in items(spec, field)

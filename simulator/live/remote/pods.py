@@ -17,16 +17,16 @@ from simulator.api.dialect.documents import (
     text,
     whole,
 )
+from simulator.api.dialect.pods import GRACE_SECONDS
 from simulator.core.instants import SECOND, Duration, Instant, format_duration
-from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
-from simulator.core.resource_requests import LIMITS, REQUESTS, extended_counts
+from simulator.core.pods import Container, ContainerName, Pod, PodUid
+from simulator.core.resource_requests import LIMITS, extended_counts
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiPod
 from simulator.engine.api_copy import SeenPod
 from simulator.engine.termination import TERMINATION, termination_time
-from simulator.live.pod_statuses import IMAGE, read_status, read_status_devices
-
-_GRACE_SECONDS = 30
+from simulator.live.pod_specs import containers_spec
+from simulator.live.pod_statuses import read_status, read_status_devices
 
 
 def read_pod(document: Object) -> SeenPod:
@@ -65,7 +65,7 @@ def read_pod(document: Object) -> SeenPod:
 def _termination(metadata: Object, spec: Object) -> Duration:
     """Return how long its containers take to end: a deletion may shorten its grace period."""
     seconds = whole(spec, "terminationGracePeriodSeconds")
-    grace = _GRACE_SECONDS if seconds is None else seconds
+    grace = GRACE_SECONDS if seconds is None else seconds
     deletion = whole(metadata, "deletionGracePeriodSeconds")
     if deletion is not None:
         grace = min(grace, deletion)
@@ -101,12 +101,10 @@ def images_of(document: Object) -> dict[str, str]:
 def pod_document(pod: ApiPod) -> Object:
     """Return a pod that is to be created, from what it is made of."""
     spec: Object = {
-        "containers": [_container_document(each) for each in pod.pod.containers],
+        **containers_spec(pod.pod),
         "restartPolicy": pod.spec.restart_policy,
         "terminationGracePeriodSeconds": -(-pod.spec.termination_grace // SECOND),
     }
-    if pod.pod.init_containers:
-        spec["initContainers"] = [_container_document(each) for each in pod.pod.init_containers]
     if pod.node is not None:
         spec["nodeName"] = pod.node
     termination: Json = {TERMINATION: format_duration(pod.spec.termination_grace)}
@@ -120,13 +118,3 @@ def pod_document(pod: ApiPod) -> Object:
         },
         "spec": spec,
     }
-
-
-def _container_document(container: Container) -> Object:
-    document: Object = {"name": container.name, "image": IMAGE}
-    if container.limits:
-        limits: Object = {name: str(count) for name, count in container.limits}
-        document["resources"] = {LIMITS: limits, REQUESTS: dict(limits)}
-    if container.kind is ContainerKind.SIDECAR:
-        document["restartPolicy"] = "Always"
-    return document
