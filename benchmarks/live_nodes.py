@@ -23,7 +23,7 @@ from simulator.core.instants import SECOND, Duration
 from simulator.core.refusals import Admission
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName, Transition
-from simulator.engine.api import ApiPod, PodStatus
+from simulator.engine.api_objects import ApiPod, PodStatus
 from simulator.engine.kubelet import Kubelet
 from simulator.engine.local_pods import LocalPod, Stage
 from simulator.engine.spec import NodeSpec, PodSpec, SimulationSpec

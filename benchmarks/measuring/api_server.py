@@ -27,7 +27,7 @@ from simulator.api.dialect.kinds import DEVICE_BINDINGS, PODS
 from simulator.core.api_calls import BindDevices
 from simulator.core.pods import PodUid
 from simulator.core.transitions import PodIdentity
-from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.spec import PodSpec
 from simulator.errors import ServerError
 from simulator.live.remote import documents

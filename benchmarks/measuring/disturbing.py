@@ -17,7 +17,7 @@ from benchmarks.profiles.disturbances import Disturbance, DisturbanceKind
 from benchmarks.results.rows import Measure
 from simulator.core.instants import after
 from simulator.engine.actions import RebootNode, RestartKubelet
-from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.timeline import Priority
 
 

@@ -16,7 +16,7 @@ from simulator.core.records import (
     PodPhaseChanged,
     Stamped,
 )
-from simulator.engine.api import FAILED, RUNNING
+from simulator.engine.api_objects import FAILED, RUNNING
 
 ALL: Final = frozenset(Measure)
 """What is awaited of a pod that comes."""

@@ -25,7 +25,7 @@ from simulator.core.pods import PodUid
 from simulator.core.records import PodDeleted, PodPhaseChanged, Stamped
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
-from simulator.engine.api import FAILED, RUNNING, SUCCEEDED, ApiPod
+from simulator.engine.api_objects import FAILED, RUNNING, SUCCEEDED, ApiPod
 from simulator.engine.spec import PodSpec
 
 WAITING_MAX: Final = 200_000

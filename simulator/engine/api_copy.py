@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from simulator.core.instants import Duration
 from simulator.core.pods import Pod, PodUid
 from simulator.core.transitions import DeviceBinding, NodeName
-from simulator.engine.api import ApiPod, ApiServer, PodStatus
+from simulator.engine.api import ApiServer
+from simulator.engine.api_objects import ApiPod, PodStatus
 from simulator.engine.spec import PodSpec
 
 

@@ -22,7 +22,7 @@ from simulator.core.api_calls import (
 from simulator.core.records import EventEmitted
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
-from simulator.engine.api import PodStatus
+from simulator.engine.api_objects import PodStatus
 
 
 @dataclass(frozen=True, slots=True)

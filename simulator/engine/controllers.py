@@ -12,7 +12,8 @@ from typing import Final
 
 from simulator.core.instants import MINUTE, SECOND, Duration
 from simulator.core.pods import PodUid
-from simulator.engine.api import SUCCEEDED, ApiPod, ApiServer
+from simulator.engine.api import ApiServer
+from simulator.engine.api_objects import SUCCEEDED, ApiPod
 from simulator.engine.pod_factory import PodFactory
 from simulator.engine.spec import Controller, PodSpec
 from simulator.engine.timeline import Timeline

@@ -23,7 +23,8 @@ from simulator.core.transitions import (
     OnConflict,
     PodIdentity,
 )
-from simulator.engine.api import PENDING, SUCCEEDED, TERMINAL_PHASES, ApiPod, ApiServer, PodStatus
+from simulator.engine.api import ApiServer
+from simulator.engine.api_objects import PENDING, SUCCEEDED, TERMINAL_PHASES, ApiPod, PodStatus
 from simulator.engine.authority import read_checkpoint
 from simulator.engine.node import Node
 from simulator.engine.runtime import GivenDevices

@@ -30,7 +30,7 @@ from simulator.core.records import (
     StateWritten,
 )
 from simulator.core.resources import ResourceName
-from simulator.engine.api import TERMINAL_PHASES
+from simulator.engine.api_objects import TERMINAL_PHASES
 from simulator.engine.authority import HolderKey
 from simulator.engine.kubelet import Kubelet
 from simulator.engine.local_pods import Stage

@@ -21,7 +21,7 @@ from simulator.core.pods import PodUid
 from simulator.core.records import HealthUpdated, KubeletStarted
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeBooted
-from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.api_requests import of_persistence
 from simulator.engine.api_upkeep import ApiUpkeep
 from simulator.engine.decisions import DecisionDriver

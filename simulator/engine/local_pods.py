@@ -13,7 +13,7 @@ from enum import Enum
 from simulator.core.facts import ActivePods
 from simulator.core.pods import Pod, PodUid
 from simulator.core.resources import ResourceName
-from simulator.engine.api import ApiPod, PodStatus
+from simulator.engine.api_objects import ApiPod, PodStatus
 from simulator.engine.spec import PodSpec
 
 

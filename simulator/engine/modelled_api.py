@@ -15,8 +15,9 @@ from typing_extensions import override
 from simulator.core.api_calls import ApiStored, ApiUnavailable
 from simulator.core.instants import Duration
 from simulator.core.transitions import NodeName
-from simulator.engine.api import ApiPod, ApiServer
+from simulator.engine.api import ApiServer
 from simulator.engine.api_devices import not_found
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.api_requests import (
     ApiRequest,
     CreateEvent,

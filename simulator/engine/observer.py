@@ -10,7 +10,8 @@ from simulator.core.pods import PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding, NodeName
 from simulator.engine.actions import DeviceCounts
-from simulator.engine.api import DELETED, ApiPod, ApiServer
+from simulator.engine.api import ApiServer
+from simulator.engine.api_objects import DELETED, ApiPod
 from simulator.engine.node import Node
 from simulator.engine.observation import (
     HoldingObservation,

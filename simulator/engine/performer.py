@@ -11,7 +11,7 @@ from simulator.core.resource_bindings import bind, bound_devices, told
 from simulator.core.transitions import NodeName
 from simulator.engine import actions
 from simulator.engine.actions import Action
-from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.cluster import Cluster
 from simulator.engine.faults import Fault, FaultKind, Op
 from simulator.engine.node import Node

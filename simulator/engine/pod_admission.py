@@ -14,7 +14,7 @@ from dataclasses import replace
 from simulator.core.instants import Duration, Instant
 from simulator.core.node_resources import admit_by_account, counted_requests
 from simulator.core.refusals import Admission
-from simulator.engine.api import PENDING, ApiPod, PodStatus
+from simulator.engine.api_objects import PENDING, ApiPod, PodStatus
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.local_pods import LocalPod, Stage
 from simulator.engine.refused_pods import fail_refused

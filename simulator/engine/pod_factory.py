@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from simulator.core.pods import PodUid
 from simulator.core.transitions import NodeName
-from simulator.engine.api import ApiPod, ApiServer
+from simulator.engine.api import ApiServer
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.spec import PodSpec
 from simulator.engine.streams import RandomStreams
 from simulator.engine.timeline import Timeline

@@ -16,7 +16,7 @@ from simulator.core.instants import Duration
 from simulator.core.pods import Container, ContainerKind, ContainerName, PodUid
 from simulator.core.records import ContainerChanged, EventEmitted
 from simulator.core.refusals import Admission
-from simulator.engine.api import FAILED, RUNNING, SUCCEEDED
+from simulator.engine.api_objects import FAILED, RUNNING, SUCCEEDED
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.latencies import (
     GATE_BACK_OFF,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from simulator.core.records import EventEmitted
 from simulator.core.transitions import NodeName
-
-if TYPE_CHECKING:
-    from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 
 
 class PodWriter(Protocol):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from simulator.core.records import EventEmitted
 from simulator.core.refusals import Admission
-from simulator.engine.api import FAILED
+from simulator.engine.api_objects import FAILED
 from simulator.engine.kubelet_parts import KubeletParts
 from simulator.engine.local_pods import LocalPod, Stage
 

@@ -11,7 +11,8 @@ from simulator.core.pods import PodUid
 from simulator.core.records import EventEmitted
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
-from simulator.engine.api import ApiNode, ApiPod, ApiServer
+from simulator.engine.api import ApiServer
+from simulator.engine.api_objects import ApiNode, ApiPod
 from simulator.engine.latencies import SCHEDULING
 from simulator.engine.timeline import Timeline
 

@@ -17,7 +17,7 @@ from simulator.core.devices import device_ids
 from simulator.core.instants import Duration
 from simulator.core.pods import PodUid
 from simulator.core.transitions import DeviceBinding, PodIdentity
-from simulator.engine.api import PodStatus
+from simulator.engine.api_objects import PodStatus
 from simulator.engine.api_requests import (
     DeletePod,
     GetPod,

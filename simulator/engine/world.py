@@ -15,7 +15,8 @@ from simulator.core.migration.phases import Phase
 from simulator.core.records import Record, Stamped, StepDone
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
-from simulator.engine.api import NO_NODE, ApiPod, ApiServer
+from simulator.engine.api import ApiServer
+from simulator.engine.api_objects import NO_NODE, ApiPod
 from simulator.engine.cluster import Cluster, Strategy
 from simulator.engine.controllers import Controllers
 from simulator.engine.faults import EffectLog

@@ -18,7 +18,7 @@ from simulator.core.pods import Container, ContainerKind, ContainerName, PodUid
 from simulator.core.resource_health import AllocatedResourcesStatus
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding
-from simulator.engine.api import FAILED, PENDING, RUNNING, SUCCEEDED, ApiPod, PodStatus
+from simulator.engine.api_objects import FAILED, PENDING, RUNNING, SUCCEEDED, ApiPod, PodStatus
 from simulator.engine.node import Node
 from simulator.engine.runtime import ContainerProcess
 from simulator.live.pod_specs import IMAGE

@@ -9,7 +9,7 @@ from simulator.core.instants import Duration
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
-from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.spec import PodSpec
 from simulator.live.world import LiveWorld
 from simulator.rig.outcomes import PodRefusedError, StartedContainer

@@ -9,7 +9,7 @@ from scenarios.files.documents import Plain
 from simulator.core.pods import Container, ContainerKind
 from simulator.core.run_options import Conflict, DeviceRunContainerOptions
 from simulator.core.transitions import NodeName
-from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.node import Node
 from simulator.engine.runtime import ContainerProcess
 from simulator.reports.documents import Json

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from scenarios.files.documents import Plain
 from simulator.core.pods import PodUid
-from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 from simulator.errors import ServerError
 from simulator.reports.documents import Json
 from simulator.server.kept import (

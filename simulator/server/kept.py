@@ -17,7 +17,7 @@ from scenarios.files.documents import Plain
 from simulator.core.instants import Duration, Instant
 from simulator.core.pods import Container, Pod, PodUid
 from simulator.core.transitions import NodeName
-from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.spec import Controller, PodSpec, PodStart, SimulationSpec
 from simulator.reports.documents import Json
 from simulator.server.live_lines import TOGETHER, Line, workload_key

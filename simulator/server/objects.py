@@ -24,7 +24,7 @@ from simulator.core.records import (
     Stamped,
 )
 from simulator.core.transitions import NodeName
-from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.world import World
 from simulator.errors import ConfigError
 from simulator.reports.documents import Json

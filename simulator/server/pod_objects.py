@@ -12,7 +12,7 @@ from simulator.core.devices import device_ids
 from simulator.core.instants import Instant, after
 from simulator.core.pods import PodUid
 from simulator.core.resource_health import AllocatedResourcesStatus
-from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.node import Node
 from simulator.live.pod_specs import containers_spec
 from simulator.live.pod_statuses import PodSight, pod_status

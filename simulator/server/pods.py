@@ -14,7 +14,7 @@ from scenarios.files.documents import Plain
 from simulator.core.instants import Duration, Instant
 from simulator.core.pods import PodUid
 from simulator.core.transitions import NodeName, PodIdentity
-from simulator.engine.api import NO_NODE, ApiPod
+from simulator.engine.api_objects import NO_NODE, ApiPod
 from simulator.engine.spec import Controller
 from simulator.engine.world import World
 from simulator.errors import ObjectConflictError, ObjectNotFoundError

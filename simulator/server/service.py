@@ -18,7 +18,7 @@ import simulator
 from simulator.core.records import KubeletStartFailed, Stamped
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action, RebootNode, RestartKubelet, UpgradeKubelet
-from simulator.engine.api import ApiPod
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.node import Node
 from simulator.engine.world import World
 from simulator.errors import ConfigError, ObjectNotFoundError, ServerError

@@ -10,8 +10,9 @@ from simulator.core.pods import Container, ContainerName, Pod, PodUid
 from simulator.core.records import EventEmitted, PodDeleted, PodPhaseChanged, Record
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
-from simulator.engine.api import ApiPod, ApiServer, PodStatus
+from simulator.engine.api import ApiServer
 from simulator.engine.api_copy import ApiCopy, SeenPod
+from simulator.engine.api_objects import ApiPod, PodStatus
 from simulator.engine.spec import PodSpec
 from simulator.engine.timeline import Timeline
 

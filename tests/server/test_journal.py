@@ -13,7 +13,7 @@ from simulator.core.instants import Instant
 from simulator.core.pods import Container, ContainerName, Pod, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
-from simulator.engine.api import ApiPod, PodStatus
+from simulator.engine.api_objects import ApiPod, PodStatus
 from simulator.engine.spec import Controller, PodSpec
 from simulator.errors import ServerError
 from simulator.server.journal import Journal, read_journal

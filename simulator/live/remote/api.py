@@ -25,8 +25,9 @@ from simulator.core.pods import PodUid
 from simulator.core.records import EventEmitted
 from simulator.core.resource_requests import extended_counts
 from simulator.core.transitions import NodeName, PodIdentity
-from simulator.engine.api import FAILED, NO_NODE, ApiPod, ApiServer, PodStatus
+from simulator.engine.api import ApiServer
 from simulator.engine.api_copy import ApiCopy
+from simulator.engine.api_objects import FAILED, NO_NODE, ApiPod, PodStatus
 from simulator.engine.api_requests import CreateEvent
 from simulator.engine.node import Node
 from simulator.engine.pod_writer import PodWriter

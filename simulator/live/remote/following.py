@@ -10,8 +10,9 @@ from simulator.api.client.http import revision_of
 from simulator.api.dialect.documents import Object, text
 from simulator.core.pods import PodUid
 from simulator.core.transitions import NodeName
-from simulator.engine.api import ApiPod, ApiServer
+from simulator.engine.api import ApiServer
 from simulator.engine.api_copy import ApiCopy
+from simulator.engine.api_objects import ApiPod
 from simulator.live.remote.pods import read_pod
 from simulator.live.timeline import LiveTimeline
 

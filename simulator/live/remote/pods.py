@@ -22,8 +22,8 @@ from simulator.core.instants import SECOND, Duration, Instant, format_duration
 from simulator.core.pods import Container, ContainerName, Pod, PodUid
 from simulator.core.resource_requests import LIMITS, extended_counts
 from simulator.core.transitions import NodeName
-from simulator.engine.api import ApiPod
 from simulator.engine.api_copy import SeenPod
+from simulator.engine.api_objects import ApiPod
 from simulator.engine.termination import TERMINATION, termination_time
 from simulator.live.pod_specs import containers_spec
 from simulator.live.pod_statuses import read_status, read_status_devices

@@ -12,7 +12,7 @@ from simulator.core.pods import Container, ContainerKind, ContainerName, Pod, Po
 from simulator.core.resource_health import ResourceStatus
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding, NodeName
-from simulator.engine.api import ApiPod, PodStatus
+from simulator.engine.api_objects import ApiPod, PodStatus
 from simulator.engine.spec import NodeSpec, PodSpec, SimulationSpec
 from simulator.engine.virtual.simulation import Simulation
 from simulator.live.pod_statuses import PodSight, pod_status, read_status, read_status_devices
