@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -70,9 +71,9 @@ class Process:
         """Wait until it ends by itself, and return its exit code."""
         return self._process.wait(DEADLINE_S)
 
-    def terminate(self) -> int:
-        """Ask it to end, and return its exit code."""
-        self._process.terminate()
+    def terminate(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Ask it to end by a signal, and return its exit code."""
+        self._process.send_signal(number)
         return self.wait()
 
     def end(self) -> None:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-READY = re.compile(r"ready: API server on (https?://[^:]+|https?://\[[^\]]+\]):(\d+)")
+from tests.server import processes
+
+READY = re.compile(r"ready: API server on (https?://[^:]+|https?://\[[^\]]+\]):(\d+).*\n")
 
 
 class Process:
-    """A server on a database; after `kill` another one is started on the same port.
+    """A server on a database; after it has ended another one is started on the same port.
 
     Attributes:
         url: Where it is.
+        ready: The line in which it has said that it is ready.
     """
 
     def __init__(self, folder: Path, *arguments: str) -> None:
@@ -28,35 +27,26 @@ class Process:
         self.port = 0
         self.url = ""
         self.ready = ""
-        self.running: subprocess.Popen[str] | None = None
+        self.running: processes.Process | None = None
 
     def start(self) -> None:
         """Start, and return when it is ready."""
-        environment = {name: text for name, text in os.environ.items() if "REBIND" not in name}
-        self.running = subprocess.Popen(  # noqa: S603 - our own program
-            [
-                *(sys.executable, "-m", "simulator.cli", "api", "serve"),
-                *("--http", f"127.0.0.1:{self.port}", *self.arguments),
-            ],
-            cwd=self.folder,
-            env=environment | {"PYTHONPATH": str(ROOT)},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.running.stderr is not None
-        self.ready = self.running.stderr.readline()
-        found = READY.match(self.ready)
-        assert found is not None, self.ready + self.running.stderr.read()
-        self.port = int(found[2])
-        self.url = f"{found[1]}:{found[2]}"
+        where = ("--http", f"127.0.0.1:{self.port}")
+        running = processes.Process(self.folder, "api", "serve", *where, *self.arguments)
+        self.running = running
+        processes.until(lambda: READY.match(running.said) is not None or running.is_over())
+        found = READY.match(running.said)
+        assert found is not None, running.said
+        self.ready, self.port, self.url = found[0], int(found[2]), f"{found[1]}:{found[2]}"
 
     def end(self, number: signal.Signals = signal.SIGKILL) -> tuple[int, str]:
         """End it with a signal; return its exit code, and what it has said since it was ready."""
         assert self.running is not None
-        with suppress(ProcessLookupError):
-            self.running.send_signal(number)
-        _, said = self.running.communicate(timeout=60)
-        return self.running.returncode, said
+        running, self.running = self.running, None
+        code = running.terminate(number)
+        said = running.said.removeprefix(self.ready)
+        running.end()
+        return code, said
 
 
 @contextmanager
@@ -67,4 +57,5 @@ def api_process(folder: Path, *arguments: str) -> Iterator[Process]:
         server.start()
         yield server
     finally:
-        server.end()
+        if server.running is not None:
+            server.running.end()
