@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 from simulator.core.api_calls import ApiCall, ApiReply, ApiStored, ApiUnavailable, AwaitEcho
 from simulator.core.devices import DeviceId
+from simulator.core.facts import ContainerInstance
 from simulator.core.pods import ContainerName, Pod, PodUid
 from simulator.core.resource_bindings import bind
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import PodIdentity
 from simulator.engine.api_devices import DeviceObjects
-from tests.core.driving import GPU, MAIN
+from tests.core.driving import GPU, MAIN, Rig
 
 
 @dataclass
@@ -95,3 +96,33 @@ class Server:
     def _next(self) -> int:
         self._revision += 1
         return self._revision
+
+
+def flush(rig: Rig) -> bool:
+    """Write to the API what is owed to it; return whether the server answered."""
+    return rig.run(rig.manager.api.flush())
+
+
+def restart(rig: Rig, server: Server, *running: Pod) -> str:
+    """Restart the kubelet up to the moment at which the pods are listed, and not admitted yet.
+
+    Args:
+        rig: The kubelet.
+        server: What lists them.
+        running: Those whose containers run.
+
+    Returns:
+        What keeps the kubelet from knowing its devices, if anything does.
+    """
+    rig.facts.active_pods.clear()
+    rig.start(
+        *(
+            ContainerInstance(each.uid, one.name, f"{each.uid}-{one.name}", running=True)
+            for each in running
+            for one in each.containers
+        ),
+        sources_ready=False,
+    )
+    rig.calls.clear()
+    rig.writes.clear()
+    return rig.run(rig.manager.api.pods_listed(server.listed()))

@@ -8,14 +8,13 @@ import pytest
 
 from simulator.core.api_calls import ApiUnavailable, AwaitEcho, BindDevices, DeviceBindingsListed
 from simulator.core.calls import AllocateCall, AllocateReply, CallFailed
-from simulator.core.facts import ContainerInstance
 from simulator.core.instants import Duration
 from simulator.core.persistence.bind_resource import BindResourcePersistence
 from simulator.core.pods import Container, ContainerKind, ContainerName, Pod
 from simulator.core.records import DevicesBound
 from simulator.core.refusals import ADMITTED
 from tests.core.driving import GPU, MAIN, NIC, Rig, container, device, ids, pod
-from tests.core.persistence.api_server import Server
+from tests.core.persistence.api_server import Server, restart
 
 
 @pytest.fixture
@@ -38,21 +37,6 @@ def rig_of(
     )
     rig.plug(GPU, "g0", "g1", "g2", "g3")
     return rig
-
-
-def restarted(rig: Rig, server: Server, *running: Pod) -> None:
-    """Restart the kubelet; the pods are listed, and not admitted yet."""
-    rig.facts.active_pods.clear()
-    rig.start(
-        *(
-            ContainerInstance(each.uid, one.name, f"{each.uid}-{one.name}", running=True)
-            for each in running
-            for one in each.containers
-        ),
-        sources_ready=False,
-    )
-    assert rig.run(rig.manager.api.pods_listed(server.listed())) == ""
-    rig.calls.clear()
 
 
 def start(rig: Rig, started: Pod, name: ContainerName = MAIN) -> str:
@@ -258,7 +242,7 @@ def test_the_ids_come_with_the_pods_after_a_restart(server: Server) -> None:
     old = server.create(pod("p1", {GPU: 2}))
     rig.admit(old)
     rig.run(rig.manager.api.before_start(old))
-    restarted(rig, server, old)
+    assert restart(rig, server, old) == ""
     rig.plug(GPU, "g0", "g1", "g2", "g3")
 
     assert rig.admit(server.seen(old)).admitted
@@ -278,7 +262,7 @@ def test_before_its_plugin_is_back_a_resource_has_no_devices_rather_than_no_name
     old = server.create(pod("p1", {GPU: 1}))
     rig.admit(old)
     rig.run(rig.manager.api.before_start(old))
-    restarted(rig, server, old)
+    assert restart(rig, server, old) == ""
 
     assert rig.manager.capacity().total == {GPU: 0}
 
@@ -302,7 +286,7 @@ def test_a_container_that_starts_again_has_its_plugin_asked_again(server: Server
     old = server.create(pod("p1", {GPU: 1}))
     rig.admit(old)
     rig.run(rig.manager.api.before_start(old))
-    restarted(rig, server, old)
+    assert restart(rig, server, old) == ""
     rig.plug(GPU, device("g0", nodes=[1]))
     assert rig.admit(server.seen(old)).admitted
     assert rig.calls == []
@@ -331,7 +315,7 @@ def test_a_container_waits_for_the_answer_of_its_plugin(
     old = server.create(pod("p1", {GPU: 1}))
     rig.admit(old)
     rig.run(rig.manager.api.before_start(old))
-    restarted(rig, server, old)
+    assert restart(rig, server, old) == ""
     rig.plug(GPU, "g0")
     rig.admit(server.seen(old))
     rig.on_allocate = lambda _: reply
@@ -345,7 +329,7 @@ def test_a_plugin_that_is_away_cannot_be_asked_again(server: Server) -> None:
     old = server.create(pod("p1", {GPU: 1}))
     rig.admit(old)
     rig.run(rig.manager.api.before_start(old))
-    restarted(rig, server, old)
+    assert restart(rig, server, old) == ""
     rig.admit(server.seen(old))
 
     assert start(rig, server.seen(old)) == (
@@ -359,7 +343,7 @@ def test_a_pod_that_ends_while_its_plugin_is_asked_again_gets_nothing(server: Se
     old = server.create(pod("p1", {GPU: 1}))
     rig.admit(old)
     rig.run(rig.manager.api.before_start(old))
-    restarted(rig, server, old)
+    assert restart(rig, server, old) == ""
     rig.plug(GPU, "g0")
     rig.admit(server.seen(old))
     rig.facts.sources_ready = True
@@ -379,7 +363,7 @@ def test_a_resource_whose_plugin_never_came_back_cannot_be_asked_for(server: Ser
     rig = rig_of(server)
     named = Container(MAIN, (), compute_devices=((NIC, ids("n0")),))
     old = server.create(replace(pod("p1", {}), containers=(named,)))
-    restarted(rig, server, old)
+    assert restart(rig, server, old) == ""
     rig.admit(old)
     rig.pass_time(Duration(rig.behavior.endpoint_grace_period + 1))
     assert NIC in rig.run(rig.manager.expire_endpoints())
@@ -392,7 +376,7 @@ def test_of_two_specs_that_name_one_device_the_first_has_it(server: Server) -> N
     rig = rig_of(server)
     first = server.name_devices(server.create(pod("p1", {GPU: 1})), "g0")
     second = server.name_devices(server.create(pod("p2", {GPU: 1})), "g0")
-    restarted(rig, server)
+    assert restart(rig, server) == ""
     rig.plug(GPU, "g0", "g1")
 
     assert rig.admit(first).admitted

@@ -20,14 +20,13 @@ from simulator.core.api_calls import (
 )
 from simulator.core.calls import AllocateCall
 from simulator.core.devices import NO_NUMA_NODE, device_ids
-from simulator.core.facts import ContainerInstance
 from simulator.core.persistence.binding_object import BindingObjectPersistence
 from simulator.core.pods import Pod
 from simulator.core.records import DevicesBound
 from simulator.core.refusals import ADMITTED
 from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
 from tests.core.driving import GPU, MAIN, NIC, Rig, device, ids, pod
-from tests.core.persistence.api_server import Server
+from tests.core.persistence.api_server import Server, flush, restart
 
 NODE = NodeName("n0")
 
@@ -44,20 +43,6 @@ def rig_of(server: Server, *, synchronous: bool = True) -> Rig:
     )
     rig.plug(GPU, "g0", "g1", "g2", "g3")
     return rig
-
-
-def flush(rig: Rig) -> bool:
-    return rig.run(rig.manager.api.flush())
-
-
-def restart(rig: Rig, server: Server, *running: Pod) -> str:
-    rig.facts.active_pods.clear()
-    rig.start(
-        *(ContainerInstance(each.uid, MAIN, f"{each.uid}-main", running=True) for each in running),
-        sources_ready=False,
-    )
-    rig.calls.clear()
-    return rig.run(rig.manager.api.pods_listed(server.listed()))
 
 
 def started(rig: Rig, server: Server, uid: str, count: int = 1) -> Pod:

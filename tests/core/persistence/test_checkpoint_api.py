@@ -8,13 +8,11 @@ import pytest
 
 from simulator.core.api_calls import ApiStored, BindDevices, BindManyDevices, DeviceBindingsListed
 from simulator.core.calls import AllocateCall
-from simulator.core.facts import ContainerInstance
 from simulator.core.instants import SECOND, Duration
 from simulator.core.persistence.checkpoint_api import CheckpointApiPersistence
-from simulator.core.pods import Pod
 from simulator.core.records import DevicesBound, StatesDiffer, StateWritten
 from tests.core.driving import GPU, MAIN, NIC, Rig, container, ids, pod
-from tests.core.persistence.api_server import Server
+from tests.core.persistence.api_server import Server, flush, restart
 
 
 @pytest.fixture
@@ -31,22 +29,6 @@ def rig_of(server: Server, *, bulk: bool = False) -> Rig:
     )
     rig.plug(GPU, "g0", "g1", "g2", "g3")
     return rig
-
-
-def flush(rig: Rig) -> bool:
-    return rig.run(rig.manager.api.flush())
-
-
-def restart(rig: Rig, server: Server, *running: Pod) -> None:
-    """Restart the kubelet up to the moment at which the pods are listed."""
-    rig.facts.active_pods.clear()
-    rig.start(
-        *(ContainerInstance(each.uid, MAIN, f"{each.uid}-main", running=True) for each in running),
-        sources_ready=False,
-    )
-    rig.calls.clear()
-    rig.writes.clear()
-    assert rig.run(rig.manager.api.pods_listed(server.listed())) == ""
 
 
 def bound_pods(server: Server) -> list[str]:
@@ -220,7 +202,7 @@ def test_after_a_start_the_dirty_pods_are_those_that_the_api_lacks(server: Serve
     rig.admit(unflushed)
     server.taken()
 
-    restart(rig, server, flushed, unflushed)
+    assert restart(rig, server, flushed, unflushed) == ""
     for each in server.listed():
         rig.admit(each)
     flush(rig)
@@ -232,7 +214,7 @@ def test_a_pod_that_is_refused_is_not_dirty(server: Server) -> None:
     rig = rig_of(server)
     held = server.create(pod("p1", {GPU: 1}))
     rig.admit(held)
-    restart(rig, server)
+    assert restart(rig, server) == ""
     assert not rig.admit(held).admitted
     assert not rig.manager.api.is_owed
 
@@ -256,7 +238,7 @@ def test_a_damaged_file_is_repaired_from_the_api(server: Server) -> None:
     rig.file = b"{"
     rig.manager.take_records()
 
-    restart(rig, server, old)
+    assert restart(rig, server, old) == ""
 
     [repair] = rig.writes
     assert b'"PodUID":"p1"' in repair
@@ -276,7 +258,7 @@ def test_what_was_not_flushed_is_lost_with_the_file(server: Server) -> None:
     rig.admit(server.create(pod("p2", {GPU: 1})))
     rig.file = None
 
-    restart(rig, server, *server.listed())
+    assert restart(rig, server, *server.listed()) == ""
 
     assert {each.pod for each in rig.manager.snapshot().bindings} == {"p1"}
 
@@ -290,8 +272,8 @@ def test_a_repaired_record_has_its_plugin_asked_again_also_after_another_restart
     rig.admit(old)
     flush(rig)
     rig.file = None
-    restart(rig, server, old)
-    restart(rig, server, old)
+    assert restart(rig, server, old) == ""
+    assert restart(rig, server, old) == ""
     assert rig.writes == []
     rig.plug(GPU, "g0")
     rig.admit(server.seen(old))
@@ -303,7 +285,7 @@ def test_a_repaired_record_has_its_plugin_asked_again_also_after_another_restart
     assert result.options is not None
     assert result.options.envs == {"IDS": "g0"}
     assert len(rig.writes) == 1
-    restart(rig, server, old)
+    assert restart(rig, server, old) == ""
     rig.plug(GPU, "g0")
     rig.admit(server.seen(old))
     rig.run(rig.manager.run_options(server.seen(old), MAIN))
@@ -317,7 +299,7 @@ def test_the_file_counts_where_the_api_says_something_else(server: Server) -> No
     rig.admit(created)
     server.name_devices(created, "g3")
 
-    restart(rig, server, created)
+    assert restart(rig, server, created) == ""
 
     assert rig.manager.devices_of(created.uid, MAIN)[GPU].keys() == {"g0"}
     assert rig.writes == []
@@ -329,7 +311,7 @@ def test_an_intact_file_is_not_written_for_the_list(server: Server) -> None:
     rig.admit(created)
     flush(rig)
 
-    restart(rig, server, created)
+    assert restart(rig, server, created) == ""
 
     assert rig.writes == []
 
