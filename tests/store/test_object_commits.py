@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
-
-import pytest
 
 from simulator.errors import StoreUnavailableError
 from simulator.object_ports import AlreadyExists, Conflicted, NotFound
@@ -51,17 +48,6 @@ class Commits:
         self.handed.append(len(answers))
         for answer in answers:
             answer()
-
-
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened: Store = MemoryStore()
-    if request.param == "sqlite":
-        opened = SqlStore(f"sqlite:///{tmp_path}/rebind.db")
-    elif request.param == "postgresql":
-        opened = SqlStore(request.getfixturevalue("postgres_url"))
-    yield opened
-    opened.close()
 
 
 def test_both_kinds_share_a_commit_and_each_caller_gets_its_own_outcomes(store: Store) -> None:

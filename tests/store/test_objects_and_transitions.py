@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -19,7 +17,6 @@ from simulator.object_ports import (
 )
 from simulator.ports import Committed, Refused, Store
 from store import maintenance
-from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
 from tests.store.objects import (
     change_of,
@@ -32,17 +29,6 @@ from tests.store.objects import (
     seen_since,
 )
 from tests.store.world import NODE, admits_one
-
-
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened: Store = MemoryStore()
-    if request.param == "sqlite":
-        opened = SqlStore(f"sqlite:///{tmp_path}/rebind.db")
-    elif request.param == "postgresql":
-        opened = SqlStore(request.getfixturevalue("postgres_url"))
-    yield opened
-    opened.close()
 
 
 def test_revisions_are_of_the_whole_database(store: Store) -> None:
