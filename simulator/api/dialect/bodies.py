@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, NoReturn
-
-import yaml
-from typing_extensions import override
+from typing import Final
 
 from simulator.api.dialect.documents import (
-    DEPTH_MAX,
     Json,
     Object,
-    is_too_deep,
     mapping,
     text,
     texts,
 )
+from simulator.api.dialect.json_texts import read_json, read_yaml
 from simulator.api.dialect.patches import Patch, PatchType, patch_types
 from simulator.api.dialect.protobuf_bodies import read_protobuf
 from simulator.api.dialect.queries import Validation, flag, number
 from simulator.api.dialect.routes import Route
-from simulator.api.dialect.schemas.checking import STRICT_FAULTS_MAX, MistypedError, decoded
+from simulator.api.dialect.schemas.checking import MistypedError, decoded
 from simulator.api.dialect.statuses import (
     StatusError,
     bad_request,
@@ -37,38 +30,11 @@ from simulator.api.dialect.statuses import (
 
 BODY_MAX: Final = 3 * 1024 * 1024
 """Most bytes of a body, as in Kubernetes."""
-YAML_MAX: Final = 128 * 1024
-"""Most bytes of YAML, of which a second reads no more than some hundred thousand."""
 _JSON: Final = "application/json"
 _YAML: Final = "application/yaml"
 _PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
 _READ: Final = (_JSON, _YAML, _PROTOBUF)
 _POLICIES: Final = ("Background", "Foreground", "Orphan")
-_SURROGATES: Final = range(0xD800, 0xE000)
-_BITS_MAX: Final = 1_024
-"""Of a whole number in YAML, as many as a float64 reaches: far longer ones cannot be shown."""
-
-
-class _RefusedError(ValueError):
-    """A text that is JSON or YAML for Python and not for Kubernetes."""
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML as JSON has it: times stay texts, and nothing is shared or repeated."""
-
-    @override
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Refuse aliases: a few of them make a document of any size."""
-        if self.check_event(yaml.events.AliasEvent):
-            why = "aliases are not read"
-            raise _RefusedError(why)
-        return super().compose_node(parent, index)
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +121,8 @@ def _document(data: bytes, media: str, wanted: str, *, strict: bool) -> Json:
     _check_size(data)
     twice: list[str] = []
     try:
-        found = _read_yaml(data) if media == _YAML else _read_json(data, twice, strict=strict)
-        if data.count(b"{") + data.count(b"[") > DEPTH_MAX or media == _YAML:
-            _check_depth(found)
-    except (ValueError, RecursionError, yaml.YAMLError) as cause:
+        found = read_yaml(data) if media == _YAML else read_json(data, twice if strict else None)
+    except ValueError as cause:
         why = " ".join(str(cause).split())[:200]
         raise bad_request(_unrecognized(wanted, why)) from cause
     if twice:
@@ -168,111 +132,6 @@ def _document(data: bytes, media: str, wanted: str, *, strict: bool) -> Json:
             f"{faults}"
         )
     return found
-
-
-def _check_depth(found: Json) -> None:
-    if is_too_deep(found):
-        why = f"exceeded max depth of {DEPTH_MAX}"
-        raise _RefusedError(why)
-
-
-def _read_json(data: bytes, twice: list[str], *, strict: bool) -> Json:
-    def pairs(found: list[tuple[str, Json]]) -> Object:
-        made = dict(found)
-        if len(made) != len(found):
-            counts = Counter(key for key, _ in found)
-            again = [key for key, count in counts.items() if count > 1]
-            twice.extend(again[: STRICT_FAULTS_MAX - len(twice)])
-        return made
-
-    decoder = _DECODER if not strict else _decoder(pairs)
-    document: Json = decoder.decode(data.decode())
-    if b"\\ud" in data or b"\\uD" in data:
-        document = _without_surrogates(document)
-    return document
-
-
-def _decoder(pairs: Callable[[list[tuple[str, Json]]], Object] | None) -> json.JSONDecoder:
-    return json.JSONDecoder(
-        parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=pairs
-    )
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    why = f"invalid character '{name[0]}' looking for beginning of value"
-    raise _RefusedError(why)
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if not math.isfinite(value):
-        why = f"{digits[:40]} is no number that a float64 holds"
-        raise _RefusedError(why)
-    return value
-
-
-_DECODER: Final = _decoder(None)
-"""Made once: that takes half as long as it takes to read an object."""
-
-
-def _without_surrogates(value: Json) -> Json:
-    """Replace halves of surrogate pairs, which no UTF-8 text can hold, as Go does."""
-    if isinstance(value, str):
-        return "".join("\ufffd" if ord(one) in _SURROGATES else one for one in value)
-    if isinstance(value, list):
-        return [_without_surrogates(each) for each in value]
-    if isinstance(value, dict):
-        return {
-            str(_without_surrogates(key)): _without_surrogates(each) for key, each in value.items()
-        }
-    return value
-
-
-def _read_yaml(data: bytes) -> Json:
-    """Read YAML, or the JSON that most clients send in its place."""
-    if data.lstrip()[:1] == b"{":
-        try:
-            return _read_json(data, [], strict=False)
-        except json.JSONDecodeError:
-            pass  # YAML may begin like that too.
-    if len(data) > YAML_MAX:
-        raise too_large(YAML_MAX)
-    try:
-        return _plain(yaml.load(data, _Loader))  # noqa: S506 - a SafeLoader
-    except (LookupError, AttributeError) as cause:  # E.g. of `!!bool x`, `!!timestamp x`.
-        why = "a tag does not go with its value"
-        raise _RefusedError(why) from cause
-
-
-def _plain(value: object) -> Json:
-    """Return what YAML holds as JSON has it.
-
-    Raises:
-        ValueError: JSON has no such value.
-    """
-    if isinstance(value, str):
-        return str(_without_surrogates(value))
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int) and value.bit_length() <= _BITS_MAX:
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    if isinstance(value, dict):
-        return {_key(key): _plain(each) for key, each in value.items()}
-    why = f"{type(value).__name__} is no JSON"
-    raise _RefusedError(why)
-
-
-def _key(key: object) -> str:
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    if isinstance(key, str | int | float):
-        return str(_without_surrogates(str(key)))
-    why = f"{type(key).__name__} is no key of JSON"
-    raise _RefusedError(why)
 
 
 def read_patch(route: Route, content_type: str, data: bytes) -> Patch:
