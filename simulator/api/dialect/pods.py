@@ -34,6 +34,8 @@ from simulator.api.dialect.statuses import (
 from simulator.core.quantities import parse_quantity
 from simulator.core.resource_requests import LIMITS, REQUESTS, request_faults
 
+DEFAULT_SCHEDULER: Final = "default-scheduler"
+"""Who schedules a pod that names no scheduler."""
 GRACE_SECONDS: Final = 30
 """What a pod has that names no grace period."""
 _POLICIES: Final = ("Always", "Never", "OnFailure")
@@ -52,7 +54,7 @@ def fill_in(pod: Object) -> None:
     spec.setdefault("restartPolicy", "Always")
     spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS)
     spec.setdefault("dnsPolicy", "ClusterFirst")
-    spec.setdefault("schedulerName", "default-scheduler")
+    spec.setdefault("schedulerName", DEFAULT_SCHEDULER)
     spec.setdefault("securityContext", {})
     spec.setdefault("enableServiceLinks", True)
     for container in containers_of(pod):

@@ -8,6 +8,7 @@ from typing import Final
 
 from simulator.api.client.http import revision_of
 from simulator.api.dialect.documents import Object, text
+from simulator.api.dialect.pods import DEFAULT_SCHEDULER
 from simulator.core.pods import PodUid
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
@@ -100,6 +101,8 @@ class PodFollower:
         self._take(found)
 
     def _take(self, found: Object) -> PodUid | None:
+        if _is_for_another_scheduler(found):
+            return None
         try:
             seen = read_pod(found)
         except ValueError as error:
@@ -113,3 +116,9 @@ class PodFollower:
     def _gone(self, uid: PodUid, found: Object) -> None:
         self._copy.gone(uid, revision_of(found))
         self._shown(uid, None)
+
+
+def _is_for_another_scheduler(pod: Object) -> bool:
+    """Tell whether a pod on no node waits for a scheduler whose place Rebind does not take."""
+    scheduler = text(pod, "spec", "schedulerName")
+    return not text(pod, "spec", "nodeName") and scheduler not in {"", DEFAULT_SCHEDULER}

@@ -193,6 +193,29 @@ def test_pods_on_no_node_are_scheduled_where_rebind_schedules(api: Api) -> None:
     assert [pod["spec"]["nodeName"] for pod in asyncio.run(run())] == [NODE] * 3
 
 
+def test_a_pod_for_another_scheduler_waits_for_that_and_runs_when_it_is_bound(api: Api) -> None:
+    """Kubernetes: a scheduler takes the pods whose `spec.schedulerName` is its own."""
+
+    async def run() -> Document:
+        async with a_client(a_spec(persistence="checkpoint"), api.url, schedules=True) as world:
+            await world_knows_four(world)
+            other = manifest("other", 1, node=None)
+            other["spec"]["schedulerName"] = "example"
+            await asked(api, "POST", PODS, other)
+            await asked(api, "POST", PODS, manifest("ours", 4, node=None))
+            await seen(api, f"{PODS}/ours", runs)  # All four: the first one has none.
+            await asked(api, "DELETE", f"{PODS}/ours")
+            await seen(api, f"{PODS}/ours", gone)
+            before = await seen(api, f"{PODS}/other", lambda pod: pod is not None)
+            await asked(api, "POST", f"{PODS}/other/binding", {"target": {"name": NODE}})
+            await seen(api, f"{PODS}/other", runs)
+            await asked(api, "DELETE", f"{PODS}/other")
+            await seen(api, f"{PODS}/other", gone)
+            return before
+
+    assert "nodeName" not in asyncio.run(run())["spec"]
+
+
 def _waits_for_room(pod: Document) -> bool:
     return any(
         each["reason"] == "Unschedulable" and "Insufficient example.com/gpu" in each["message"]
