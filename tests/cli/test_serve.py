@@ -15,13 +15,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+import click
 import pytest
 import yaml
 
 from simulator.cli.commands.serve.command import serve
 from simulator.cli.examples import examples_of
+from simulator.core.persistence.choosing import STRATEGIES
 from tests.cli.laboratory import FILES
 from tests.cli.running import Finished, rebind
 from tests.server.running import running_server, short_folder
@@ -31,6 +33,11 @@ DEADLINE_S = 60.0
 LISTED = r"Registered +[1-9]"
 """A plugin that has listed devices; before that pods run without (S3.7)."""
 EXAMPLES = examples_of(serve.epilog)
+TRAINER = (
+    "{apiVersion: v1, kind: Pod, metadata: {name: trainer}, spec: {nodeName: n0, "
+    "containers: [{name: main, image: x, resources: {limits: {example.com/gpu: 2}}}]}}"
+)
+IN_API = ("bind-resource", "binding-object", "checkpoint+api")
 
 
 @contextmanager
@@ -92,10 +99,7 @@ def test_the_examples_of_serve_run_until_they_are_stopped(example: str, folder: 
 
 
 def test_pods_and_bindings_are_there_again_after_kill_9(folder: Path) -> None:
-    (folder / "pod.yaml").write_text(
-        "{apiVersion: v1, kind: Pod, metadata: {name: trainer}, spec: {nodeName: n0, "
-        "containers: [{name: main, resources: {limits: {example.com/gpu: 2}}}]}}"
-    )
+    (folder / "pod.yaml").write_text(TRAINER)
     arguments = ("--root-dir", "lab")
     with process(folder, *arguments) as running:
         ready(running)
@@ -121,6 +125,91 @@ def test_pods_and_bindings_are_there_again_after_kill_9(folder: Path) -> None:
     assert again.stdout == "pod/trainer unchanged\n"
     assert "default/trainer" in holders.stdout
     assert running.returncode == 0
+
+
+@pytest.mark.parametrize("persistence", ["bind-resource", "binding-object"])
+def test_what_an_api_server_in_the_same_process_has_is_there_again_after_kill_9(
+    persistence: str, folder: Path
+) -> None:
+    (folder / "pod.yaml").write_text(TRAINER)
+    own = ("--api", "--api-http", "127.0.0.1:0")
+    arguments = ("--root-dir", "lab", "--persistence", persistence, *own)
+    with process(folder, *arguments) as running:
+        ready(running)
+        at(folder, "plugin", "start", "fake")
+        until_listed(folder)
+        applied = at(folder, "apply", "-f", str(folder / "pod.yaml"))
+        wait_for("Running", folder, "get", "pods")
+        bindings = at(folder, "get", "bindings", "-o", "csv")
+        [before] = pods_of(folder)
+        running.kill()
+    with process(folder, *arguments) as running:
+        ready(running)
+        until_bound(folder)  # A kubelet that starts learns of them with the pod.
+        again = at(folder, "get", "bindings", "-o", "csv")
+        [after] = pods_of(folder)
+
+    assert (applied.code, applied.stdout) == (0, "pod/trainer created\n")
+    assert "gpu-0,gpu-1" in bindings.stdout
+    assert again.stdout == bindings.stdout
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert after["spec"] == before["spec"]
+    for pod in (before, after):
+        assert pod["status"]["phase"] == "Running"
+        assert [each["restartCount"] for each in pod["status"]["containerStatuses"]] == [0]
+
+
+def pods_of(folder: Path) -> list[Any]:
+    found: list[Any] = json.loads(at(folder, "get", "pods", "-o", "json").stdout)["items"]
+    return found
+
+
+@pytest.mark.parametrize("options", ["", ":bulkBind=true"])
+@pytest.mark.parametrize("persistence", IN_API)
+def test_bindings_that_would_end_with_the_process_are_not_taken(
+    persistence: str, options: str, folder: Path
+) -> None:
+    """Nothing that was acknowledged is ever lost."""
+    if options and persistence == "binding-object":
+        options = ":synchronous=false"
+    refused = at(folder, "serve", "--persistence", persistence + options)
+
+    assert (refused.code, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        f"error: --persistence {persistence} keeps bindings in an API server, and none is given: "
+        "what is kept there would be lost when this process ends; add --api, or name a server "
+        "with --api-server or --kubeconfig\n"
+    )
+    assert list(folder.iterdir()) == []
+
+
+def test_ids_in_the_status_need_no_api_server_since_the_checkpoint_has_them_too(
+    folder: Path,
+) -> None:
+    (folder / "pod.yaml").write_text(TRAINER)
+    arguments = ("--root-dir", "lab", "--persistence", "pod-status")
+    with process(folder, *arguments) as running:
+        ready(running)
+        at(folder, "plugin", "start", "fake")
+        until_listed(folder)
+        at(folder, "apply", "-f", str(folder / "pod.yaml"))
+        until_bound(folder)
+        before = at(folder, "get", "bindings", "-o", "csv")
+        running.kill()
+    with process(folder, *arguments) as running:
+        ready(running)
+        after = at(folder, "get", "bindings", "-o", "csv")
+
+    assert "gpu-0,gpu-1" in before.stdout
+    assert after.stdout == before.stdout
+
+
+def test_the_help_names_every_persistence() -> None:
+    [option] = [each for each in serve.params if each.name == "persistence"]
+    assert isinstance(option, click.Option)
+
+    for name in STRATEGIES:
+        assert re.search(rf"(?<![\w+-]){re.escape(name)}(?![\w+-])", str(option.help)), name
 
 
 def until_listed(folder: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from simulator.cli.remote_options import RemoteChoice, remote_options
+from simulator.core.persistence.choosing import STRATEGIES
 from simulator.errors import ConfigError
 from simulator.live.remote.settings import RemoteSettings
 
@@ -33,6 +34,25 @@ class ApiChoice:
         """Where one in this process listens; None when there is none."""
         return self.http if self.own else None
 
+    def require_for(self, persistence: str) -> None:
+        """Refuse to keep bindings in an API server where there is none.
+
+        What was bound would be lost with the process, although it was acknowledged.
+
+        Args:
+            persistence: The name of the strategy.
+
+        Raises:
+            ConfigError: An API server is missing.
+        """
+        if STRATEGIES[persistence].in_api and not self._named():
+            reason = (
+                f"--persistence {persistence} keeps bindings in an API server, and none is given: "
+                "what is kept there would be lost when this process ends; add --api, or name a "
+                "server with --api-server or --kubeconfig"
+            )
+            raise ConfigError(reason)
+
     def remote(self, record: Path | None) -> RemoteSettings | None:
         """Return the server that is not in this process; None when there is none.
 
@@ -40,15 +60,19 @@ class ApiChoice:
             ConfigError: The options contradict each other, or cannot be used.
             OSError: A file cannot be read.
         """
-        own = ["--api"] if self.own else []
-        named = [*own, *self.other.named()]
+        named = self._named()
         if len(named) == 1 and record is not None:
             reason = (
                 f"--record cannot be used with {named[0]}: a recording does not hold the answers "
                 "of an API server, so that no replay could be equal; record without it"
             )
             raise ConfigError(reason)
-        return self.other.settings(*own)
+        return self.other.settings(*(["--api"] if self.own else []))
+
+    def _named(self) -> list[str]:
+        """Return the options that name an API server."""
+        own = ["--api"] if self.own else []
+        return [*own, *self.other.named()]
 
 
 def api_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -120,8 +120,9 @@ def _topology_options(command: Callable[..., None]) -> Callable[..., None]:
     default="database",
     show_default=True,
     metavar="PERSISTENCE",
-    help="Where bindings are kept: database, checkpoint, dual-write, or in the API: "
-    "checkpoint+api, bind-resource, pod-status, binding-object.",
+    help="Where bindings are kept: database, checkpoint, dual-write, or pod-status, which is the "
+    "checkpoint with ids in the pods' statuses; or in an API server, which --api, --api-server or "
+    "--kubeconfig gives: bind-resource, binding-object, checkpoint+api.",
 )
 @committing_options
 @click.option(
@@ -204,6 +205,7 @@ def serve(  # noqa: PLR0913 - click hands over every option
     they have.
     """
     remote = api.remote(record)
+    api.require_for(persistence.name)
     run = SimulationSpec(
         nodes=tuple(
             NodeSpec(
