@@ -74,7 +74,7 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
                 syncs=syncs,
                 instruments=instruments,
             )
-            settings = replace(settings, api=RemoteSettings(endpoint))
+            settings = replace(settings, api=RemoteSettings(endpoint, at_once=combination.clients))
             making = Making(request, await _existing(request, endpoint))
         driver = await _begun(making, settings, store, stack)
         await stack.enter_async_context(reading(request.profile.reads, driver.world))

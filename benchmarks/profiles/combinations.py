@@ -86,7 +86,7 @@ class Combination:
         flush_period: Of `checkpoint+api`; 0: dirty pods do not wait.
         bulk_bind: Pods that one call of `bind-resource` binds at most; not Kubernetes.
         kube_api: Limits of each kubelet's API client; None: those of its version.
-        clients: Connections to the API server.
+        clients: Requests to the API server that are under way at most; None: any number.
         statuses: Where they go, on the real clock, when bindings do not go to the API.
     """
 
@@ -144,7 +144,7 @@ class Combination:
             added_fsync=self.added_fsync,
             nodes=self.nodes,
             existing=self.existing,
-            clients=self.clients or 1,
+            clients=self.clients,
         )
 
     def _shown_store(self) -> Store:
@@ -182,7 +182,7 @@ class Matrix:
     kubelet_version: tuple[str, ...] = (DEFAULT_KUBELET_VERSION,)
     nodes: tuple[int, ...] = ()
     existing: tuple[int, ...] = ()
-    clients: tuple[int, ...] = (1,)
+    clients: tuple[int | None, ...] = (None,)
     target: tuple[Target, ...] = (Target.IN_PROCESS,)
     clock: tuple[TimeSource, ...] = (TimeSource.REAL,)
     statuses: tuple[Statuses, ...] = (Statuses.LOCAL,)

@@ -105,7 +105,7 @@ def _place(setting: Setting) -> tuple[object, ...]:
         setting.flush_period or 0,
         setting.bulk_bind or 0,
         setting.commit_batch or 0,
-        setting.clients,
+        setting.clients or 0,
     )
 
 

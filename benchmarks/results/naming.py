@@ -127,9 +127,9 @@ KNOBS: Final = (
     Knob("NODES", lambda one: one.nodes, lambda one: counted(one.nodes, "node")),
     Knob(
         "CLIENTS",
-        lambda one: one.clients,
-        lambda one: counted(one.clients, "client"),
-        usual="1 client",
+        lambda one: NONE if one.clients is None else one.clients,
+        lambda one: "any clients" if one.clients is None else counted(one.clients, "client"),
+        usual="any clients",
     ),
     Knob("CLOCK", lambda one: one.clock.value, _clock_words),
 )

@@ -105,7 +105,7 @@ def way(setting: Setting) -> Setting:
         added_fsync=Duration(0),
         nodes=1,
         existing=0,
-        clients=1,
+        clients=None,
     )
 
 
@@ -138,7 +138,7 @@ def _fits(own: Setting, one: Setting) -> bool:
 
 
 def _without_client(setting: Setting) -> Setting:
-    return replace(setting, qps=None, burst=None, clients=1)
+    return replace(setting, qps=None, burst=None, clients=None)
 
 
 def faceted(

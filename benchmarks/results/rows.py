@@ -71,7 +71,7 @@ class Setting:
         qps, burst: Of each kubelet's API client; None without one, or without a limit.
         added_fsync: How much longer each fsync takes.
         existing: Bound pods on each node at the start.
-        clients: That offer load at the same time.
+        clients: Requests to the API server that are under way at most; None for any number.
     """
 
     __pydantic_config__ = DOCUMENT
@@ -89,7 +89,7 @@ class Setting:
     added_fsync: DurationText = Duration(0)
     nodes: Number = 1
     existing: Count = 0
-    clients: Number = 1
+    clients: Number | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,8 @@ class Knobs(Model):
     clients: Annotated[
         Items[Annotated[int, Field(ge=1, le=CLIENTS_MAX)]], BeforeValidator(one_or_list)
     ] = ()
-    """Connections to the API server; left out: 1. Only where bindings go to it."""
+    """Requests of all kubelets together to the API server that are under way at most, as with so
+    many connections; left out: any number. Only where something goes to it."""
     target: Annotated[Items[TargetName], BeforeValidator(one_or_list)] = ()
     """Whether plugins answer in the process that decides, or over their sockets; left out:
     inProcess."""

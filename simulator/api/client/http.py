@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -79,9 +79,19 @@ class HttpClient:
     Args:
         endpoint: Where, and as whom.
         seconds: How long an answer is waited for.
+        at_once: Requests that are under way at most, streams aside; None for any number.
     """
 
-    def __init__(self, endpoint: ApiEndpoint, *, seconds: float = REQUEST_SECONDS) -> None:
+    def __init__(
+        self,
+        endpoint: ApiEndpoint,
+        *,
+        seconds: float = REQUEST_SECONDS,
+        at_once: int | None = None,
+    ) -> None:
+        self._turn: AbstractAsyncContextManager[object] = nullcontext()
+        if at_once is not None:
+            self._turn = asyncio.Semaphore(at_once)
         self.endpoint = endpoint
         self._seconds = seconds
         self._session: aiohttp.ClientSession | None = None
@@ -120,9 +130,12 @@ class HttpClient:
         if data is not None:
             headers["Content-Type"] = content_type
         try:
-            async with self._opened().request(
-                method, self.endpoint.url + path, data=data, headers=headers, params=query
-            ) as response:
+            async with (
+                self._turn,
+                self._opened().request(
+                    method, self.endpoint.url + path, data=data, headers=headers, params=query
+                ) as response,
+            ):
                 content = await response.read()
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise self._unreachable(error) from error

@@ -71,7 +71,7 @@ class RemoteApi(PodWriter):
         names: Sequence[NodeName],
         nodes: Callable[[], Mapping[NodeName, Node]],
     ) -> None:
-        self.client = HttpClient(settings.endpoint)
+        self.client = HttpClient(settings.endpoint, at_once=settings.at_once)
         self.transport = RemoteTransport(self.client, timeline, api, nodes, self.document_of)
         self._timeline = timeline
         self._api = api

@@ -14,7 +14,9 @@ class RemoteSettings:
     Attributes:
         endpoint: The server, as `simulator.api.client.endpoint.endpoint_at(url)` names it.
         schedules: Whether Rebind binds pods that are on no node.
+        at_once: Requests of all nodes that are under way at most; None for any number.
     """
 
     endpoint: ApiEndpoint
     schedules: bool = False
+    at_once: int | None = None

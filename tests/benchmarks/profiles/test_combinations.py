@@ -147,7 +147,7 @@ def test_what_a_matrix_leaves_out_has_its_default() -> None:
     [one] = combinations("    persistence: [checkpoint+api]\n")
 
     assert (one.store, one.durability, one.commit_batch) == (Store.SQLITE, Durability.FULL, 512)
-    assert (one.flush_period, one.kube_api, one.clients) == (SECOND, None, 1)
+    assert (one.flush_period, one.kube_api, one.clients) == (SECOND, None, None)
     assert (one.nodes, one.existing, one.kubelet_version) == (100, 0, "1.36.2")
 
 
