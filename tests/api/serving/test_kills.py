@@ -185,3 +185,10 @@ def test_killed_servers_lose_no_acknowledged_write_and_no_event(
                 survive(server, watchers=watchers, kills=kills, writes=writes), DEADLINE_S * kills
             )
         )
+
+
+def test_a_killed_server_over_postgresql_loses_no_acknowledged_write_and_no_event(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    with api_process(tmp_path, "--db", postgres_url) as server:
+        asyncio.run(asyncio.wait_for(survive(server, watchers=4, kills=1, writes=60), DEADLINE_S))
