@@ -122,7 +122,7 @@ def _topology_options(command: Callable[..., None]) -> Callable[..., None]:
     metavar="PERSISTENCE",
     help="Where bindings are kept: database, checkpoint, dual-write, or pod-status, which is the "
     "checkpoint with ids in the pods' statuses; or in an API server, which --api, --api-server or "
-    "--kubeconfig gives: bind-resource, binding-object, checkpoint+api.",
+    "--kubeconfig gives: checkpoint+api, bind-resource, binding-object.",
 )
 @committing_options
 @click.option(
