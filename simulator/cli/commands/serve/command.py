@@ -121,8 +121,8 @@ def _topology_options(command: Callable[..., None]) -> Callable[..., None]:
     show_default=True,
     metavar="PERSISTENCE",
     help="Where bindings are kept: database, checkpoint, dual-write, or pod-status, which is the "
-    "checkpoint with ids in the pods' statuses; or in an API server, which --api, --api-server or "
-    "--kubeconfig gives: checkpoint+api, bind-resource, binding-object.",
+    "checkpoint with ids in the pods' statuses; or in the API server of --api, --api-server or "
+    "--kubeconfig: bind-resource, binding-object, checkpoint+api.",
 )
 @committing_options
 @click.option(
