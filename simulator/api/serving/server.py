@@ -27,6 +27,9 @@ from simulator.errors import ServerError
 
 _BACKLOG: Final = 1_024
 _LAST_ANSWERS_SECONDS: Final = 10
+"""How long a server that stops waits for clients that take nothing of their answers."""
+_CANCELED_SECONDS: Final = 10
+"""After which uvicorn cancels what has not ended by the end of its connection."""
 _LOOKED_SECONDS: Final = 0.05
 _PARTING_SECONDS: Final = 0.5
 """How long clients have to say goodbye: over TLS both sides do, and most that wait do not."""
@@ -106,7 +109,7 @@ class HttpServer:
             server_header=False,
             proxy_headers=False,
             timeout_keep_alive=round(limits.idle_seconds),
-            timeout_graceful_shutdown=_LAST_ANSWERS_SECONDS,
+            timeout_graceful_shutdown=_LAST_ANSWERS_SECONDS + _CANCELED_SECONDS,
             backlog=_BACKLOG,
         )
         config.load()
@@ -127,9 +130,13 @@ class HttpServer:
         if self._serving is not None:
             state, answered_at = self._server.server_state, None
             now = asyncio.get_running_loop().time
+            begun = now()
             while not self._serving.done():
                 await asyncio.wait([self._serving], timeout=_LOOKED_SECONDS)
-                if state.tasks:
+                if now() - begun > _LAST_ANSWERS_SECONDS:
+                    for connection in [*state.connections]:
+                        connection.transport.abort()
+                elif state.tasks:
                     answered_at = None
                 elif answered_at is None:
                     answered_at = now()

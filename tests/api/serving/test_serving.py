@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from simulator.api.dialect.authorization import read_tokens
+from simulator.api.serving import server as http_server
 from simulator.api.serving.limits import Limits
 from simulator.api.serving.running import ApiSettings
 from store.sql_store import SqlStore
@@ -300,6 +301,24 @@ def test_a_client_that_takes_nothing_is_cut_off_and_the_others_go_on() -> None:
             assert take(quick, 1)[0][2] == made[-1]
         only_one = "apiserver_longrunning_requests 1.0"
         until(lambda: only_one in api.ask("GET", "/metrics").content.decode())
+
+
+def test_a_server_stops_though_clients_take_nothing_and_says_nothing_of_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By itself uvicorn waits, cancels, and tells each of it with a traceback."""
+    monkeypatch.setattr(http_server, "_LAST_ANSWERS_SECONDS", 0.2)
+    big = binding("big")
+    big["metadata"]["annotations"] = {"note": "x" * 200_000}
+    with ExitStack() as stack, running_api() as api:
+        host, port = urlsplit(api.url).hostname, urlsplit(api.url).port
+        slow = stack.enter_context(socket.create_connection((host or "", port or 0)))
+        slow.sendall(f"GET {BINDINGS}?watch=true HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert slow.recv(10) == b"HTTP/1.1 2"
+        for number in range(60):  # More than the buffers between the two hold.
+            big["metadata"]["name"] = f"big{number}"
+            api.create(BINDINGS, big)
+    assert [record for record in caplog.records if record.name.startswith("uvicorn")] == []
 
 
 def test_too_much_is_refused() -> None:
