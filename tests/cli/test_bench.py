@@ -41,8 +41,8 @@ def test_the_whole_matrix_is_counted_when_asked_for() -> None:
     finished = rebind("bench", "list", "api-comparison", "--matrix", "-o", "json")
     [item] = json.loads(finished.stdout)["items"]
 
-    assert item["runs"] == len(item["combinations"]) == 60
-    assert item["combinations"][0] == "checkpoint, fsync +0s, 110 existing"
+    assert item["runs"] == len(item["combinations"]) == 72
+    assert item["combinations"][0] == "checkpoint, QPS 5/10, fsync +0s, 110 existing"
 
 
 @pytest.mark.parametrize(
