@@ -107,6 +107,7 @@ def _container(
     status: Object = {
         "name": container.name,
         "image": sight.images.get(container.name, IMAGE),
+        "imageID": "",
         "ready": running or (container.kind is ContainerKind.INIT and done),
         "started": running,
         "restartCount": newest.restarts if newest is not None else 0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kubernetes.client.models import V1PodStatus
 
 from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.instants import Instant
@@ -71,6 +72,15 @@ def test_a_refused_pod_has_no_container_statuses() -> None:  # S13.1
 
     assert "containerStatuses" not in written
     assert read_status({"status": written}) == status
+
+
+def test_the_official_client_reads_the_statuses_of_containers() -> None:
+    """It insists on every key that the API always sends, even where there is nothing to say."""
+    read = V1PodStatus.from_dict(dict(pod_status(a_sight(PodStatus(taken_up=True)))))
+
+    assert read is not None
+    assert [(each.name, each.image_id) for each in read.container_statuses or []] == [("main", "")]
+    assert [each.name for each in read.init_container_statuses or []] == ["setup"]
 
 
 def test_the_devices_that_ride_in_a_status_stand_under_their_containers() -> None:
