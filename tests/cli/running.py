@@ -38,8 +38,17 @@ def rebind(*arguments: str) -> Finished:
 
 def rebind_process(*arguments: str) -> Finished:
     """Run `rebind` with the arguments in a process of its own, which it may give away."""
+    return _python("-m", "simulator.cli", *arguments)
+
+
+def python_process(code: str) -> Finished:
+    """Run a program's text in a process of its own."""
+    return _python("-c", code)
+
+
+def _python(*arguments: str) -> Finished:
     finished = subprocess.run(  # noqa: S603 - this program, and no other
-        [sys.executable, "-m", "simulator.cli", *arguments],
+        [sys.executable, *arguments],
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
         capture_output=True,
         text=True,

@@ -17,7 +17,7 @@ from benchmarks.results.documents import read_result, result_text
 from benchmarks.results.progress import Progress
 from simulator.cli.commands.bench.progress import progress_shown
 from tests.benchmarks.results.example import BATCHED, BIND, CHECKPOINT, DATABASE, example
-from tests.cli.running import rebind
+from tests.cli.running import python_process, rebind
 from tests.reports.html import check_stands_alone
 
 SETTINGS = (CHECKPOINT, DATABASE, BATCHED, BIND)
@@ -185,6 +185,21 @@ def test_without_jinja2_a_page_is_refused_in_one_line(monkeypatch: pytest.Monkey
     assert (finished.code, finished.stdout) == (3, "")
     assert finished.stderr == (
         "error: -o html needs Jinja2, which is not installed: pip install 'rebind[report]'\n"
+    )
+
+
+def test_without_the_extra_only_running_is_refused() -> None:
+    code = """
+import sys
+sys.modules["aiohttp"] = None
+from simulator.cli.program import run
+print(run(["bench", "report", "run.json", "-o", "csv"]), run(["bench", "run", "quick"]))
+"""
+    finished = python_process(code)
+
+    assert finished.stdout.splitlines()[-1] == "0 3"
+    assert finished.stderr == (
+        "error: the API server needs aiohttp, which is not installed: pip install 'rebind[api]'\n"
     )
 
 

@@ -8,12 +8,12 @@ from typing import Final
 import click
 
 from benchmarks.profiles.presets import find_profile
+from simulator.assembly import extra_api
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.commands.bench.comparison import read_share, show_comparison, tell_worse
 from simulator.cli.commands.bench.profiles import show_profiles
 from simulator.cli.commands.bench.reports import REPORT_FORMATS, TABLES, write_report
 from simulator.cli.commands.bench.result_files import load_result
-from simulator.cli.commands.bench.running import Wanted, run_and_show
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED, INVALID
 from simulator.cli.html import require_html
@@ -143,6 +143,8 @@ def run_profile(  # noqa: PLR0913 - one for each option
     are interleaved; Ctrl-C prints, and keeps, what was measured so far. Gates of the profile that
     do not hold are told on stderr, and the exit code is 1.
     """
+    with extra_api():  # none of the other commands of `bench` need it
+        from simulator.cli.commands.bench.running import Wanted, run_and_show  # noqa: PLC0415
     wanted = Wanted(
         name=name,
         settings=settings,
