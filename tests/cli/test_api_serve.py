@@ -52,7 +52,7 @@ def test_an_address_that_is_taken_is_told(server: Process) -> None:
     assert second.code == 3
     assert second.stderr == (
         f"error: the API cannot be served on {taken}: Address already in use; "
-        "choose another address with --http\n"
+        "choose another address with --api-http of `rebind serve`, --http of `rebind api serve`\n"
     )
 
 

@@ -59,7 +59,7 @@ def listening(host: str, port: int) -> socket.socket:
         shown = f"[{host}]" if ":" in host else host
         reason = (
             f"the API cannot be served on {shown}:{port}: {os.strerror(error.errno or 0)}; "
-            "choose another address with --http"
+            "choose another address with --api-http of `rebind serve`, --http of `rebind api serve`"
         )
         raise ServerError(reason) from error
 

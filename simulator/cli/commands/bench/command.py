@@ -143,7 +143,8 @@ def run_profile(  # noqa: PLR0913 - one for each option
     are interleaved; Ctrl-C prints, and keeps, what was measured so far. Gates of the profile that
     do not hold are told on stderr, and the exit code is 1.
     """
-    with extra_api():  # none of the other commands of `bench` need it
+    with extra_api():
+        # None of the other commands of `bench` needs the extra.
         from simulator.cli.commands.bench.running import Wanted, run_and_show  # noqa: PLC0415
     wanted = Wanted(
         name=name,
