@@ -54,7 +54,7 @@ def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Lege
                 + ", ".join(f"{names[bar.style]} {bar.text}" for bar in group.bars)
                 for group in groups
             )
-            axis = f"{quantity.about} (median, least to most)"
+            axis = "median, least to most"
             figures = partial(text, form=quantity.form)
             notes = share_note(len(ways), len(every)) or share_note(len(groups), all_)
             yield BarPlot(title + notes, f"{about}.", axis, figures, groups), legend
