@@ -91,6 +91,16 @@ class Setting:
     existing: Count = 0
     clients: Number | None = None
 
+    @property
+    def shows_running(self) -> bool:
+        """Whether an API shows pods running after the time that an API server takes.
+
+        On the real clock, kubelets that keep bindings elsewhere have none, unless they are given
+        one with the limits of its client: nothing holds up their statuses.
+        """
+        is_served = self.store is Store.API or self.qps is not None
+        return is_served or self.clock is TimeSource.VIRTUAL
+
 
 @dataclass(frozen=True, slots=True)
 class ApiCallCount:

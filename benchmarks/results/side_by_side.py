@@ -44,7 +44,10 @@ def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Lege
     if not all(map(keeps_up, merged)):
         compared.append((ACHIEVED, "Side by side: pods served per second"))
     for quantity, title in compared:
-        groups, all_ = _bar_groups(merged, quantity, styles)
+        shown = merged
+        if quantity is RUNNING_P99:
+            shown = [one for one in merged if one.setting.shows_running]
+        groups, all_ = _bar_groups(shown, quantity, styles)
         used = dict.fromkeys(bar.style for group in groups for bar in group.bars)
         names = {style: naming.name(each) for each, style in styles.items()}
         legend = tuple(Legend(bar_swatch(style), names[style]) for style in sorted(used))

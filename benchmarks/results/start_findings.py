@@ -134,15 +134,23 @@ class _Part:
         starts = self._spreads(START_P99)
         self.middle = self._spreads(START_P50 if starts else P50)
         self.tail = starts or self._spreads(P99)
-        self.running = self._spreads(RUNNING_P99)
+        self.running = self._spreads(RUNNING_P99, _show_running)
 
     @property
     def is_known(self) -> bool:
         """Whether there is anything to tell."""
         return bool(self.middle and self.tail)
 
-    def _spreads(self, quantity: Quantity) -> list[tuple[Spread, Spread]]:
-        return [both for pair in self._pairs if (both := pair.spreads(quantity)) is not None]
+    def _spreads(
+        self, quantity: Quantity, fits: Callable[[Pair], bool] = lambda _: True
+    ) -> list[tuple[Spread, Spread]]:
+        fitting = filter(fits, self._pairs)
+        return [both for pair in fitting if (both := pair.spreads(quantity)) is not None]
+
+
+def _show_running(pair: Pair) -> bool:
+    """Tell whether both sides of a pair write statuses to an API server, or to the same model."""
+    return pair.first.setting.shows_running and pair.second.setting.shows_running
 
 
 def _told(parts: Sequence[_Part]) -> str:

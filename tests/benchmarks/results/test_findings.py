@@ -54,7 +54,12 @@ def test_with_many_phases_and_limits_only_the_tail_is_told() -> None:
     merged = merge(
         made(setting, phase=phase, start=start, running=10 * start, repetition=number)
         for phase, base in (("steady", 10), ("burst", 100))
-        for setting, start in ((CHECKPOINT, base), (BIND, 3 * base), (FAST, 2 * base))
+        for setting, start in (
+            (replace(CHECKPOINT, qps=5, burst=10), base),
+            (replace(CHECKPOINT, qps=50, burst=100), base),
+            (BIND, 3 * base),
+            (FAST, 2 * base),
+        )
         for number in (1, 2)
     )
 
@@ -84,11 +89,27 @@ def test_a_database_is_compared_with_the_file_after_what_uses_the_api() -> None:
 def test_the_time_until_the_api_shows_a_pod_running_is_told_where_it_is_known() -> None:
     merged = merge(
         made(setting, start=start, running=running, repetition=number)
-        for setting, start, running in ((CHECKPOINT, 1, 1_000), (BIND, 2, 1_500))
+        for setting, start, running in (
+            (replace(CHECKPOINT, qps=5, burst=10), 1, 1_000),
+            (BIND, 2, 1_500),
+        )
         for number in (1, 2)
     )
 
     assert "+1ms at p99, until Running in the API by +500ms at p99." in findings(merged)[0]
+
+
+def test_pods_seen_running_are_not_compared_with_those_that_no_api_server_was_told_of() -> None:
+    """S12.2: without an API server nothing holds up a status, so like would not meet like."""
+    rows = [
+        made(setting, start=start, running=running, repetition=number)
+        for setting, start, running in ((CHECKPOINT, 1, 2), (BIND, 2, 1_500))
+        for number in (1, 2)
+    ]
+    virtual = [replace(row, setting=replace(row.setting, clock=TimeSource.VIRTUAL)) for row in rows]
+
+    assert "Running" not in findings(merge(rows))[0]
+    assert "until Running in the API by +1.5s at p99." in findings(merge(virtual))[0]
 
 
 def test_a_faster_start_is_said_too() -> None:
