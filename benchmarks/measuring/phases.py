@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -313,8 +313,3 @@ def _rows(phase: Phase) -> int:
     if not phase.measured:
         return 0
     return len(phase.load.steps()) if isinstance(phase.load, RampLoad) else 1
-
-
-def measured_phases(profile: Profile) -> Iterator[Phase]:
-    """Iterate over the phases that have rows."""
-    return (phase for phase in profile.phases if phase.measured)

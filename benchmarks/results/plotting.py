@@ -15,7 +15,7 @@ from benchmarks.results.merging import Merged, Spread
 from benchmarks.results.naming import Naming
 from benchmarks.results.quantities import Form, number, text
 from benchmarks.results.rows import Setting, Store
-from simulator.core.instants import SECOND, Duration
+from simulator.core.instants import Duration
 from simulator.core.plurals import counted
 from simulator.ports import Durability
 from simulator.reports.plots.lines import (
@@ -69,11 +69,6 @@ class Figure:
     caption: str
     drawings: tuple[str, ...]
     legend: tuple[Legend, ...]
-
-
-def seconds_text(seconds: float) -> str:
-    """Return a number of seconds as a duration."""
-    return text(seconds * SECOND, Form.DURATION)
 
 
 def nanoseconds_text(nanoseconds: float) -> str:

@@ -98,10 +98,3 @@ def label_value_faults(value: str) -> tuple[str, ...]:
     """Return what keeps a text from being a label's value."""
     faults = () if len(value) <= LABEL_MAX else (_more_than(LABEL_MAX),)
     return faults if _VALUE.fullmatch(value) else (*faults, _VALUE_FAULT)
-
-
-def path_segment_faults(name: str) -> tuple[str, ...]:
-    """Return what keeps a name from standing in a path."""
-    if name in {".", ".."}:
-        return (f"may not be '{name}'",)
-    return tuple(f"may not contain '{mark}'" for mark in ("/", "%") if mark in name)

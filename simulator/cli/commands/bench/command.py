@@ -139,7 +139,7 @@ def run_profile(  # noqa: PLR0913 - one for each option
     Pods come in an open loop, and latencies count from the instant at which each was to come.
     A node admits one pod after the other, so commitBatch gathers at most as many commits as there
     are nodes with an admission in flight. When pods were not served at the end, percentiles are
-    lower bounds and begin with `>=`. What a plain fsync costs here is measured first. Repetitions
+    lower bounds and begin with `≥`. What a plain fsync costs here is measured first. Repetitions
     are interleaved; Ctrl-C prints, and keeps, what was measured so far. Gates of the profile that
     do not hold are told on stderr, and the exit code is 1.
     """
