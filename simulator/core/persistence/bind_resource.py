@@ -19,13 +19,8 @@ from simulator.core.api_refusals import DevicesNotBound
 from simulator.core.calls import StoreDecision
 from simulator.core.devices import DeviceId
 from simulator.core.persistence.api_only import ApiOnlyPersistence
-from simulator.core.persistence.protocol import (
-    Gate,
-    ManagerView,
-    PodsListed,
-    StartDelayed,
-    nothing_to_do,
-)
+from simulator.core.persistence.defaults import nothing_to_do
+from simulator.core.persistence.protocol import Gate, ManagerView, PodsListed, StartDelayed
 from simulator.core.persistence.spec_devices import (
     SpecDevices,
     bound,

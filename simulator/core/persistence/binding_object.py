@@ -35,13 +35,8 @@ from simulator.core.calls import KeepingReply, StoreDecision
 from simulator.core.devices import DeviceId, device_ids
 from simulator.core.instants import Duration
 from simulator.core.persistence.api_only import ApiOnlyPersistence
-from simulator.core.persistence.protocol import (
-    Gate,
-    ManagerView,
-    PodsListed,
-    StartDelayed,
-    nothing_to_do,
-)
+from simulator.core.persistence.defaults import nothing_to_do
+from simulator.core.persistence.protocol import Gate, ManagerView, PodsListed, StartDelayed
 from simulator.core.persistence.spec_devices import bound, identity_of, may_take
 from simulator.core.pods import ContainerName, Pod, PodUid
 from simulator.core.refusals import Refusal

@@ -28,12 +28,8 @@ from simulator.core.checkpoint.bindings import with_rewritten_responses
 from simulator.core.checkpoint.incremental import CheckpointRenderer
 from simulator.core.checkpoint.reading import FileState, read_file
 from simulator.core.devices import Device, DeviceId
-from simulator.core.persistence.protocol import (
-    LocalPersistence,
-    ManagerView,
-    Restored,
-    nothing_to_do,
-)
+from simulator.core.persistence.defaults import PersistenceDefaults, nothing_to_do
+from simulator.core.persistence.protocol import ManagerView, Restored
 from simulator.core.pods import Pod, PodUid
 from simulator.core.records import StateWritten
 from simulator.core.refusals import CheckpointNotWritten, Refusal
@@ -47,8 +43,11 @@ Registered = Sequence[tuple[ResourceName, Sequence[DeviceId]]]
 """Registered resources with their healthy devices."""
 
 
-class CheckpointPersistence(LocalPersistence):
+class CheckpointPersistence(PersistenceDefaults):
     """Keeps the rendered form of every entry, so that a write costs one join and one hash.
+
+    A pod that is admitted costs no write, for every container was written; nor does one that is
+    refused, for the file knows bindings only.
 
     Attributes:
         directory_synced: Whether the directory is fsynced with each write, which no kubelet does.
@@ -116,20 +115,6 @@ class CheckpointPersistence(LocalPersistence):
         """Write once for the container; up to 1.19 also for one without devices (R50)."""
         if added or self._behavior.checkpoint_at_every_admission:
             return self._write(view, "allocation")
-        return nothing_to_do()
-
-    @override
-    def on_pod_admitted(
-        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
-    ) -> StoreDecision[Refusal | None]:
-        """Have nothing to do: every container was written."""
-        return nothing_to_do()
-
-    @override
-    def on_pod_rejected(
-        self, view: ManagerView, pod: Pod, reason: str, message: str
-    ) -> StoreDecision[Refusal | None]:
-        """Have nothing to do: the file knows bindings only."""
         return nothing_to_do()
 
     @override

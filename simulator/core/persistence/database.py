@@ -25,12 +25,8 @@ from simulator.core.calls import (
     StoreFailed,
 )
 from simulator.core.devices import Device
-from simulator.core.persistence.protocol import (
-    LocalPersistence,
-    ManagerView,
-    Restored,
-    nothing_to_do,
-)
+from simulator.core.persistence.defaults import PersistenceDefaults, nothing_to_do
+from simulator.core.persistence.protocol import ManagerView, Restored
 from simulator.core.pods import ContainerName, Pod, PodUid
 from simulator.core.records import StateWritten
 from simulator.core.refusals import HeldByOtherPod, Refusal, StateNotCommitted
@@ -50,7 +46,7 @@ BindingKey = tuple[ContainerName, ResourceName]
 """What a pod has one binding for."""
 
 
-class DatabasePersistence(LocalPersistence):
+class DatabasePersistence(PersistenceDefaults):
     """Keeps device bindings in the store and nothing of its own but what is still owed to it."""
 
     def __init__(self) -> None:
@@ -96,13 +92,6 @@ class DatabasePersistence(LocalPersistence):
         self._reported.pop(resource, None)
         self._untold[resource] = DevicesReported(view.node, view.now, resource, listed)
         return (yield from self._commit(view, "devices"))
-
-    @override
-    def on_container_allocated(
-        self, view: ManagerView, pod: Pod, added: Sequence[DeviceBinding]
-    ) -> StoreDecision[Refusal | None]:
-        """Wait for the whole pod."""
-        return nothing_to_do()
 
     @override
     def on_pod_admitted(

@@ -34,12 +34,8 @@ from simulator.core.migration.phases import Phase, Side, regime_of
 from simulator.core.migration.repair import repair_rows
 from simulator.core.persistence.checkpoint import CheckpointPersistence, file_of
 from simulator.core.persistence.database import DatabasePersistence
-from simulator.core.persistence.protocol import (
-    LocalPersistence,
-    ManagerView,
-    Persistence,
-    Restored,
-)
+from simulator.core.persistence.defaults import PersistenceDefaults
+from simulator.core.persistence.protocol import ManagerView, Persistence, Restored
 from simulator.core.pods import Pod, PodUid
 from simulator.core.records import StatesDiffer, StateWritten
 from simulator.core.refusals import Refusal
@@ -49,7 +45,7 @@ from simulator.core.transitions import DeviceBinding
 T = TypeVar("T")
 
 
-class DualWritePersistence(LocalPersistence):
+class DualWritePersistence(PersistenceDefaults):
     """Writes what the node's phase says: the file, the database, or both.
 
     Args:

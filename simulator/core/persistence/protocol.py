@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from typing_extensions import override
-
 from simulator.core.calls import StoreDecision
 from simulator.core.devices import Device, DeviceId
 from simulator.core.instants import Duration, Instant
@@ -103,11 +101,6 @@ class ManagerView(Protocol):
         ...
 
 
-def nothing_to_do() -> StoreDecision[None]:
-    """Be a step that writes nothing."""
-    yield from ()
-
-
 class Persistence(Protocol):
     """One strategy. Each step returns None when its write is acknowledged, else why it is not."""
 
@@ -166,7 +159,7 @@ class Persistence(Protocol):
         """The grace period of these resources is over (S2.10)."""
         ...
 
-    # The API (`LocalPersistence` has nothing to do with it)
+    # The API
 
     @property
     def recalls_ids_only(self) -> bool:
@@ -212,46 +205,3 @@ class Persistence(Protocol):
             Whether the API server answered; if not, the rest is still owed.
         """
         ...
-
-
-class LocalPersistence(Persistence):
-    """A strategy that has nothing to do with the API."""
-
-    @property
-    @override
-    def recalls_ids_only(self) -> bool:
-        return False
-
-    @property
-    @override
-    def flush_period(self) -> Duration | None:
-        return None
-
-    @property
-    @override
-    def owes_api(self) -> bool:
-        return False
-
-    @override
-    def assigned(
-        self, pod: Pod, container: Container, resource: ResourceName
-    ) -> Sequence[DeviceId] | None:
-        return None
-
-    @override
-    def status_devices(self, view: ManagerView, pod: PodUid) -> Sequence[DeviceBinding]:
-        return ()
-
-    @override
-    def on_pods_listed(self, view: ManagerView, pods: Sequence[Pod]) -> StoreDecision[PodsListed]:
-        yield from ()
-        return PodsListed()
-
-    @override
-    def before_start(self, view: ManagerView, pod: Pod) -> StoreDecision[Gate]:
-        return nothing_to_do()
-
-    @override
-    def on_tick(self, view: ManagerView) -> StoreDecision[bool]:
-        yield from ()
-        return True
