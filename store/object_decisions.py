@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from simulator.core.preconditions import Standing, Unmet, unmet_by
 from simulator.object_ports import (
     AlreadyExists,
     ChangeType,
@@ -24,9 +25,6 @@ five to ten minutes of changes; so many changes a minute are more than it can ma
 TYPES: Final = {ChangeType.ADDED: 1, ChangeType.MODIFIED: 2, ChangeType.DELETED: 3}
 """Numbers of what happens to objects; they are in databases and never change."""
 
-Standing = tuple[int, str]
-"""What a write may require of an object that exists: its revision and its uid."""
-
 
 def refusal_of(
     write: ObjectWrite, standing: Standing | None
@@ -36,18 +34,15 @@ def refusal_of(
     Args:
         write: What is to be done.
         standing: The object now, None when there is none.
-
-    Kubernetes: the preconditions of an update and a deletion; the uid is looked at first.
     """
     if isinstance(write, CreateObject):
         return None if standing is None else AlreadyExists()
     if standing is None:
         return NotFound()
-    revision, uid = standing
-    is_another = write.uid is not None and write.uid != uid
-    if is_another or (write.revision is not None and write.revision != revision):
-        return Conflicted(revision, uid, is_another=is_another)
-    return None
+    unmet = unmet_by(standing, revision=write.revision, uid=write.uid)
+    if unmet is None:
+        return None
+    return Conflicted(*standing, is_another=unmet is Unmet.IS_ANOTHER)
 
 
 def type_of(write: ObjectWrite) -> ChangeType:

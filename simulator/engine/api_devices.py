@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from simulator.core.api_calls import (
     ApiAnsweredEach,
@@ -23,8 +23,17 @@ from simulator.core.api_calls import (
 )
 from simulator.core.devices import device_ids
 from simulator.core.pods import Pod, PodUid
+from simulator.core.preconditions import (
+    already_exists_text,
+    conflict_text,
+    not_found_text,
+    precondition_text,
+    unmet_by,
+)
 from simulator.core.resource_bindings import OthersBound, bind, bound_devices, told
 from simulator.core.transitions import NodeName, PodIdentity
+
+_OBJECTS: Final = "devicebindings.rebind.internal"
 
 
 class BoundPod(Protocol):
@@ -93,10 +102,8 @@ class DeviceObjects:
         if pod is None:
             return not_found("pods", call.pod.name, gone=True)
         if pod.pod.uid != call.pod.uid:
-            message = (
-                f'Operation cannot be fulfilled on pods "{call.pod.name}": Precondition failed: '
-                f"UID in precondition: {call.pod.uid}, UID in object meta: {pod.pod.uid}"
-            )
+            why = precondition_text("UID", required=call.pod.uid, found=pod.pod.uid)
+            message = conflict_text("pods", call.pod.name, f"Precondition failed: {why}")
             return ApiRefused(409, "Conflict", message, gone=True)
         asked = bound_devices(
             ((each.container, each.resource), device_ids(each.devices)) for each in call.bindings
@@ -113,42 +120,38 @@ class DeviceObjects:
 
     def _put(self, call: PutDeviceBinding) -> ApiStored | ApiRefused:
         key = _key(call.pod)
-        found = self._objects.get(key)
-        name = call.pod.name
-        if call.replaces is None and found is not None:
-            message = f'devicebindings.rebind.internal "{name}" already exists'
-            return ApiRefused(409, "AlreadyExists", message)
         if call.replaces is not None:
-            if found is None:
-                return not_found("devicebindings.rebind.internal", name)
-            if found.revision != call.replaces:
-                return _modified(name)
+            refused = self._refused_at(call.pod, call.replaces)
+            if refused is not None:
+                return refused
+        elif key in self._objects:
+            message = already_exists_text(_OBJECTS, call.pod.name)
+            return ApiRefused(409, "AlreadyExists", message)
         bindings = tuple(replace(each, response=None) for each in call.bindings)
         revision = self._next_revision()
         self._objects[key] = BindingObject(call.pod, call.node, bindings, revision)
         return ApiStored(revision)
 
     def _remove(self, call: RemoveDeviceBinding) -> ApiStored | ApiRefused:
-        found = self._objects.get(_key(call.pod))
-        if found is None:
-            return not_found("devicebindings.rebind.internal", call.pod.name)
-        if found.revision != call.revision:
-            return _modified(call.pod.name)
+        refused = self._refused_at(call.pod, call.revision)
+        if refused is not None:
+            return refused
         del self._objects[_key(call.pod)]
         return ApiStored(self._next_revision())
+
+    def _refused_at(self, pod: PodIdentity, revision: int) -> ApiRefused | None:
+        """Return why the object of a pod's name cannot be written if it must have a revision."""
+        found = self._objects.get(_key(pod))
+        if found is None:
+            return not_found(_OBJECTS, pod.name)
+        if unmet_by((found.revision, found.pod.uid), revision=revision) is None:
+            return None
+        return ApiRefused(409, "Conflict", conflict_text(_OBJECTS, pod.name))
 
 
 def not_found(kind: str, name: str, *, gone: bool = False) -> ApiRefused:
     """Return Kubernetes' answer for an object that is not there."""
-    return ApiRefused(404, "NotFound", f'{kind} "{name}" not found', gone=gone)
-
-
-def _modified(name: str) -> ApiRefused:
-    message = (
-        f'Operation cannot be fulfilled on devicebindings.rebind.internal "{name}": the object has '
-        "been modified; please apply your changes to the latest version and try again"
-    )
-    return ApiRefused(409, "Conflict", message)
+    return ApiRefused(404, "NotFound", not_found_text(kind, name), gone=gone)
 
 
 def _key(pod: PodIdentity) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simulator.core.instants import Instant
+from simulator.core.preconditions import Standing
 from simulator.object_ports import (
     Body,
     DeleteObject,
@@ -20,7 +21,7 @@ from simulator.object_ports import (
     StoredObject,
     Written,
 )
-from store.object_decisions import REVISIONS_MAX, Standing, refusal_of, type_of
+from store.object_decisions import REVISIONS_MAX, refusal_of, type_of
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from typing import Final
 from sqlalchemy import Connection, Dialect, bindparam, delete, insert, select, update
 from sqlalchemy.dialects import registry
 
+from simulator.core.preconditions import Standing
 from simulator.object_ports import (
     ChangeType,
     CreateObject,
@@ -31,7 +32,7 @@ from store import tables as t
 from store.database import Row, Statement, Writer
 from store.node_entries import Keys
 from store.object_cache import Cached, ObjectCache, Place, refilled
-from store.object_decisions import TYPES, Standing, refusal_of
+from store.object_decisions import TYPES, refusal_of
 from store.planning.statements import BY_PLACE
 
 GATHERED: Final = 64

@@ -24,7 +24,6 @@ from simulator.api.dialect.documents import (
 from simulator.api.dialect.kinds import DEVICE_BINDINGS, NAMESPACES, PODS, Kind
 from simulator.api.dialect.routes import Route
 from simulator.api.dialect.statuses import (
-    MODIFIED,
     Cause,
     bad_request,
     conflict,
@@ -35,6 +34,7 @@ from simulator.api.dialect.statuses import (
     required,
 )
 from simulator.core.instants import Instant
+from simulator.core.preconditions import precondition_text
 
 ANNOTATIONS_MAX: Final = 256 * 1024
 """Most bytes of all annotations together."""
@@ -127,7 +127,7 @@ def next_metadata(route: Route, current: Object, body: Object, *, needs_revision
     check_identity(route, current, text(given, "uid"))
     revision = text(given, "resourceVersion")
     if revision not in {"", "0", text(now, "resourceVersion")}:
-        raise conflict(route.kind, route.name, MODIFIED)
+        raise conflict(route.kind, route.name)
     if not revision and needs_revision:
         fault = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
         raise invalid(route.kind, route.name, [fault])
@@ -160,7 +160,7 @@ def check_identity(route: Route, current: Object, uid: str, revision: str = "") 
     ):
         found = text(now, field)
         if wanted and wanted != found:
-            why = f"{word} in precondition: {wanted}, {word} in object meta: {found}"
+            why = precondition_text(word, required=wanted, found=found)
             error = conflict(route.kind, route.name, f"Precondition failed: {why}")
             error.details["causes"] = [
                 {"reason": "FieldValueInvalid", "message": why, "field": f"metadata.{field}"}

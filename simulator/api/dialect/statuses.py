@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from simulator.api.dialect.documents import Json, Object
 from simulator.api.dialect.kinds import Kind
-from simulator.errors import ApiError
-
-MODIFIED: Final = (
-    "the object has been modified; please apply your changes to the latest version and try again"
+from simulator.core.preconditions import (
+    MODIFIED,
+    already_exists_text,
+    conflict_text,
+    not_found_text,
 )
+from simulator.errors import ApiError
 
 
 class StatusError(ApiError):
@@ -120,20 +121,20 @@ def _details(kind: Kind | None, name: str) -> Object:
 
 def not_found(kind: Kind, name: str) -> StatusError:
     """Return 404: there is no such object."""
-    message = f'{kind.resource} "{name}" not found'
+    message = not_found_text(kind.resource, name)
     return StatusError(404, "NotFound", message, _details(kind, name))
 
 
 def already_exists(kind: Kind, name: str) -> StatusError:
     """Return 409: there is such an object already."""
-    message = f'{kind.resource} "{name}" already exists'
+    message = already_exists_text(kind.resource, name)
     return StatusError(409, "AlreadyExists", message, _details(kind, name))
 
 
 def conflict(kind: Kind, name: str, why: str = MODIFIED, *, subresource: str = "") -> StatusError:
     """Return 409: the object is not what the request takes it for."""
     resource = f"{kind.resource}/{subresource}" if subresource else kind.resource
-    message = f'Operation cannot be fulfilled on {resource} "{name}": {why}'
+    message = conflict_text(resource, name, why)
     return StatusError(409, "Conflict", message, _details(kind, name))
 
 
