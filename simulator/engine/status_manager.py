@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from simulator.core.api_calls import ApiRefused, ApiUnavailable
 from simulator.core.devices import device_ids
@@ -32,13 +33,16 @@ from simulator.engine.timeline import Process, Timeline
 
 DevicesOf = Callable[[PodUid], tuple[DeviceBinding, ...]]
 
+_ALL: Final = 0
+"""The number of all changes of a pod, where they are one patch."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A pod's status as it was when a pass began.
+    """A pod's status as it is to be sent.
 
     Attributes:
-        number: Grows with each change.
+        number: Of the change, among those of the pod that are not in the API yet.
         ends: Whether the pod is to be deleted for good after it.
     """
 
@@ -70,15 +74,13 @@ class StatusManager:
         coalesces: bool = True,
     ) -> None:
         self._coalesces = coalesces
-        self._each: deque[_Version] = deque()
-        self._again: list[_Version] = []
         self._timeline = timeline
         self._process = process
         self._client = client
         self._devices_of = devices_of
         self._started_at = timeline.now()
         self._cached: set[PodUid] = set()
-        self._unsent: dict[PodUid, LocalPod] = {}
+        self._unsent: dict[tuple[PodUid, int], Callable[[], _Version]] = {}
         self._numbers: dict[PodUid, int] = {}
         self._ending: set[PodUid] = set()
         self._anew: set[PodUid] = set()
@@ -106,11 +108,17 @@ class StatusManager:
             self.send(pod)
 
     def send(self, pod: LocalPod) -> None:
-        """Have a pod's cached status in the API; several changes at once are one patch."""
-        self._unsent[pod.uid] = pod
-        self._numbers[pod.uid] = self._numbers.get(pod.uid, 0) + 1
-        if not self._coalesces:
-            self._each.append(self._version_of(pod))
+        """Have a pod's cached status in the API.
+
+        Changes that are one patch are what the pod is like when a pass begins; else each waits as
+        it is now.
+        """
+        number = self._numbers[pod.uid] = self._numbers.get(pod.uid, 0) + 1
+        if self._coalesces:
+            self._unsent[pod.uid, _ALL] = partial(self._version_of, pod)
+        else:
+            version = self._version_of(pod)
+            self._unsent[pod.uid, number] = lambda: version
         self._notify()
 
     def send_anew(self, pod: LocalPod) -> None:
@@ -127,9 +135,13 @@ class StatusManager:
         """Drop what is known of a pod that is gone."""
         self._cached.discard(uid)
         self._ending.discard(uid)
+        self._drop(uid)
+
+    def _drop(self, uid: PodUid) -> None:
+        """Have nothing more to send of a pod."""
         self._anew.discard(uid)
-        self._unsent.pop(uid, None)
-        self._numbers.pop(uid, None)
+        for number in range(_ALL, self._numbers.pop(uid, _ALL) + 1):
+            self._unsent.pop((uid, number), None)
 
     def _notify(self) -> None:
         """Wake the worker, which has one slot to remember that it was woken (S12.3)."""
@@ -139,14 +151,11 @@ class StatusManager:
                 self._process.after(Duration(0), self._begin)
 
     def _begin(self) -> None:
-        """Begin a pass over the pods whose statuses are newer than what was sent."""
+        """Begin a pass over the statuses that are newer than what was sent."""
         if self._is_busy:
             return
         self._is_busy, self._is_notified = True, False
-        if self._coalesces:
-            self._pass = deque(map(self._version_of, self._unsent.values()))
-        else:
-            self._pass, self._each = self._each, deque()
+        self._pass = deque(version() for version in self._unsent.values())
         self._next()
 
     def _version_of(self, pod: LocalPod) -> _Version:
@@ -157,12 +166,11 @@ class StatusManager:
     def _next(self) -> None:
         while self._pass:
             version = self._pass.popleft()
-            if version.pod.uid in self._unsent:
+            number = _ALL if self._coalesces else version.number
+            if (version.pod.uid, number) in self._unsent:
                 self._client.send(GetPod(_identity(version.pod)), partial(self._got, version))
                 return
         self._is_busy = False
-        self._each.extendleft(reversed(self._again))
-        self._again.clear()
         if self._is_notified:
             self._process.after(Duration(0), self._begin)
         elif self._unsent:
@@ -170,7 +178,7 @@ class StatusManager:
 
     def _got(self, version: _Version, reply: RequestReply) -> None:
         if not isinstance(reply, PodRead):
-            self._failed(version)
+            self._next()
         elif reply.status is None:
             self.forget(version.pod.uid)
             self._next()
@@ -191,7 +199,7 @@ class StatusManager:
 
     def _patched(self, version: _Version, reply: RequestReply) -> None:
         if isinstance(reply, ApiUnavailable):
-            self._failed(version)
+            self._next()
         elif version.ends and not isinstance(reply, ApiRefused):
             self._client.send(DeletePod(_identity(version.pod)), partial(self._deleted, version))
         else:
@@ -199,21 +207,17 @@ class StatusManager:
 
     def _deleted(self, version: _Version, reply: RequestReply) -> None:
         if isinstance(reply, ApiUnavailable):
-            self._failed(version)
+            self._next()
         else:
             self._done(version)
 
-    def _failed(self, version: _Version) -> None:
-        """Leave a version to the next pass; of one pod they stay in their order."""
-        if not self._coalesces:
-            self._again.append(version)
-        self._next()
-
     def _done(self, version: _Version) -> None:
+        """Go on; a change that came meanwhile, or later, still waits."""
         uid = version.pod.uid
         if self._numbers.get(uid) == version.number:
-            self._unsent.pop(uid, None)
-            self._anew.discard(uid)
+            self._drop(uid)
+        else:
+            self._unsent.pop((uid, version.number), None)
         self._next()
 
     def _plan_tick(self) -> None:
