@@ -183,7 +183,8 @@ class ApiSpec:
         client: The kubelet's main client; None for that of its version (`kubeAPIQPS`).
         status_coalesce: Whether several changes of one pod that wait are one patch, as in a kubelet
             (S12.3); else each is a GET and a PATCH of its own.
-        bulk_bind: Bindings in one request, where a strategy allows it (`bulkBind`).
+        bulk_bind: Most bindings in one request, of those that a strategy lets go together
+            (its option `bulkBind`); the others are requests of their own, whatever stands here.
     """
 
     p50: Duration = API_REQUEST
