@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 
 from simulator.core.affinity import split_by_affinity
 from simulator.core.api_refusals import (
+    ABSENT,
+    UNHEALTHY,
     AssignedCountDiffers,
-    AssignedDeviceAbsent,
-    AssignedDeviceBusy,
-    AssignedDeviceUnhealthy,
+    AssignedDeviceUnfit,
+    held_by,
 )
 from simulator.core.behavior import Readmission, ReadmissionHealthCheck, Reservations, RunningCheck
 from simulator.core.calls import (
@@ -91,11 +92,12 @@ def _assigned(state: ManagerState, request: ContainerRequest) -> Chosen | Refusa
     in_use = frozenset(pool.allocated()).difference(state.pod_devices.pod_ids(pod.uid, resource))
     for device in sorted(named):
         if device in in_use:
-            return AssignedDeviceBusy(resource, device, state.holder(resource, device))
+            holder = held_by(state.holder(resource, device))
+            return AssignedDeviceUnfit(resource, device, holder)
         if device not in pool.listed:
-            return AssignedDeviceAbsent(resource, device)
+            return AssignedDeviceUnfit(resource, device, ABSENT)
         if not pool.are_healthy((device,)):
-            return AssignedDeviceUnhealthy(resource, device)
+            return AssignedDeviceUnfit(resource, device, UNHEALTHY)
     pool.reserve(named)
     return tuple(sorted(named))
 

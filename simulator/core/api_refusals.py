@@ -6,6 +6,7 @@ No kubelet has them, for none has `BindResource` (persistence-designs 1.1); the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from typing_extensions import override
 
@@ -15,52 +16,30 @@ from simulator.core.pods import PodUid
 from simulator.core.refusals import Refusal
 from simulator.core.resources import ResourceName
 
+ABSENT: Final = "is not on this node"
+UNHEALTHY: Final = "is unhealthy"
+
+
+def held_by(pod: PodUid | None) -> str:
+    """Return that a device is in use; by no pod when an allocation under way has reserved it."""
+    return "is held by " + ("an allocation under way" if pod is None else f"pod {pod}")
+
 
 @dataclass(frozen=True, slots=True)
-class AssignedDeviceBusy(Refusal):
-    """A device that the pod's spec names is in use.
+class AssignedDeviceUnfit(Refusal):
+    """A device that the pod's spec names cannot be given to it.
 
     Attributes:
-        holder: The pod that has it; None when an allocation under way has reserved it.
+        why: `ABSENT`, `UNHEALTHY`, or who has it (`held_by`).
     """
 
     resource: ResourceName
     device: DeviceId
-    holder: PodUid | None
+    why: str
 
     @override
     def text(self, behavior: Behavior) -> str:
-        by = "an allocation under way" if self.holder is None else f"pod {self.holder}"
-        return (
-            f"device {self.device} of {self.resource}, assigned in the pod's spec, is held by {by}"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class AssignedDeviceAbsent(Refusal):
-    """A device that the pod's spec names is not one of the node's."""
-
-    resource: ResourceName
-    device: DeviceId
-
-    @override
-    def text(self, behavior: Behavior) -> str:
-        return (
-            f"device {self.device} of {self.resource}, assigned in the pod's spec, "
-            "is not on this node"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class AssignedDeviceUnhealthy(Refusal):
-    """A device that the pod's spec names is unhealthy."""
-
-    resource: ResourceName
-    device: DeviceId
-
-    @override
-    def text(self, behavior: Behavior) -> str:
-        return f"device {self.device} of {self.resource}, assigned in the pod's spec, is unhealthy"
+        return f"device {self.device} of {self.resource}, assigned in the pod's spec, {self.why}"
 
 
 @dataclass(frozen=True, slots=True)
