@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from typing_extensions import override
+
 from simulator.core.calls import PluginCall, PluginReply
 from simulator.core.devices import Device
 from simulator.core.endpoints import PluginOptions
 from simulator.core.registration import RegisterRequest
-from simulator.core.resources import ResourceName
 from simulator.engine.ports import KubeletSocket, PluginPeer, PluginStream
+from simulator.live.relays import KubeletRelay, PeerRelay
 from simulator.wire.plugin_client import StreamEnd
 
 
@@ -147,17 +149,15 @@ class Tap:
         return sorted(calls, key=lambda call: call.began)
 
 
-class _TappedKubelet:
+class _TappedKubelet(KubeletRelay):
     """The kubelet, as the sockets know it."""
 
     def __init__(self, inner: KubeletSocket, tap: Tap) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._tap = tap
         self._number = tap.kubelets
 
-    def stream_of(self, resource: ResourceName) -> PluginStream | None:
-        return self._inner.stream_of(resource)
-
+    @override
     def register(self, stream: PluginStream, answered: Callable[[str], None]) -> None:
         registration = self._tap.register(self._number, stream)
         stream.plugin = _TappedPeer(stream.plugin, registration)
@@ -166,8 +166,9 @@ class _TappedKubelet:
             registration.answer = error
             answered(error)
 
-        self._inner.register(stream, answer)
+        super().register(stream, answer)
 
+    @override
     def receive_devices(
         self,
         stream: PluginStream,
@@ -175,26 +176,17 @@ class _TappedKubelet:
         taken: Callable[[], None] = lambda: None,
     ) -> None:
         self._tap.listed(stream, devices)
-        self._inner.receive_devices(stream, devices, taken)
-
-    def deregister(self, resource: ResourceName) -> None:
-        self._inner.deregister(resource)
-
-    def end_stream(self, stream: PluginStream) -> None:
-        self._inner.end_stream(stream)
+        super().receive_devices(stream, devices, taken)
 
 
-class _TappedPeer:
+class _TappedPeer(PeerRelay):
     """A plugin, as the kubelet knows it."""
 
     def __init__(self, inner: PluginPeer, registration: Registration) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._registration = registration
 
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
+    @override
     def dial(self, answered: Callable[[PluginOptions | str], None], *, ask: bool) -> None:
         def answer(found: PluginOptions | str) -> None:
             if ask or isinstance(found, str):
@@ -202,8 +194,9 @@ class _TappedPeer:
             answered(found)
 
         self._registration.dialed = True
-        self._inner.dial(answer, ask=ask)
+        super().dial(answer, ask=ask)
 
+    @override
     def call(self, call: PluginCall, reply: Callable[[PluginReply], None]) -> None:
         exchange = Exchange(call)
         self._registration.calls.append(exchange)
@@ -213,19 +206,19 @@ class _TappedPeer:
             exchange.ended = time.monotonic()
             reply(found)
 
-        self._inner.call(call, answer)
+        super().call(call, answer)
 
+    @override
     def connected(self, stream: PluginStream) -> None:
         self._registration.is_open = True
-        self._inner.connected(stream)
+        super().connected(stream)
 
+    @override
     def lose_calls(self, error: str) -> None:
         self._registration.is_open = False
-        self._inner.lose_calls(error)
+        super().lose_calls(error)
 
-    def lose_options(self, error: str) -> None:
-        self._inner.lose_options(error)
-
+    @override
     def break_stream(self) -> None:
         self._registration.is_open = False
-        self._inner.break_stream()
+        super().break_stream()

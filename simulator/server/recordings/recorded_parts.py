@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Sequence
 
+from typing_extensions import override
+
 from simulator.core.behavior import Behavior
 from simulator.core.calls import (
     AllocateReply,
@@ -29,6 +31,7 @@ from simulator.engine.ports import (
     PluginStream,
 )
 from simulator.engine.spec import NodeSpec, PluginSpec
+from simulator.live.relays import KubeletRelay, PeerRelay
 from simulator.server.recordings.inputs import (
     CallAnswered,
     PluginCame,
@@ -104,21 +107,17 @@ class RecordedSockets:
         self._inner.close()
 
 
-class _RecordedKubelet:
-    """What plugins reach of a kubelet, watched (`simulator.engine.ports.KubeletSocket`)."""
+class _RecordedKubelet(KubeletRelay):
+    """What plugins reach of a kubelet, watched."""
 
     def __init__(self, inner: KubeletSocket, number: int, seat: Seat) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._number = number
         self._seat = seat
         self._streams: dict[PluginStream, int] = {}
 
-    def stream_of(self, resource: ResourceName) -> PluginStream | None:
-        """Return the connection to a resource's plugin, the newest one."""
-        return self._inner.stream_of(resource)
-
+    @override
     def register(self, stream: PluginStream, answered: Callable[[str], None]) -> None:
-        """Register a plugin."""
         number = self._streams[stream] = self._seat.next_stream()
         request = stream.request
         came = PluginCame(
@@ -133,45 +132,39 @@ class _RecordedKubelet:
         )
         self._seat.tell(came)
         stream.plugin = _RecordedPeer(stream.plugin, number, self._seat)
-        self._inner.register(stream, answered)
+        super().register(stream, answered)
 
+    @override
     def receive_devices(
         self,
         stream: PluginStream,
         devices: Sequence[Device],
         taken: Callable[[], None] = lambda: None,
     ) -> None:
-        """Take a ListAndWatch message."""
         self._seat.tell(PluginListed(self._streams[stream], tuple(devices)))
-        self._inner.receive_devices(stream, devices, taken)
+        super().receive_devices(stream, devices, taken)
 
+    @override
     def end_stream(self, stream: PluginStream) -> None:
-        """Notice that a stream has ended."""
         self._seat.tell(PluginLeft(self._streams[stream], stream.too_large))
-        self._inner.end_stream(stream)
+        super().end_stream(stream)
 
+    @override
     def deregister(self, resource: ResourceName) -> None:
-        """Disconnect whoever is registered for a resource."""
         self._seat.tell(ResourceDeregistered(self._number, resource))
-        self._inner.deregister(resource)
+        super().deregister(resource)
 
 
-class _RecordedPeer:
-    """A plugin, watched (`simulator.engine.ports.PluginPeer`)."""
+class _RecordedPeer(PeerRelay):
+    """A plugin, watched."""
 
     def __init__(self, inner: PluginPeer, number: int, seat: Seat) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._number = number
         self._seat = seat
 
-    @property
-    def name(self) -> str:
-        """What faults and messages call it."""
-        return self._inner.name
-
+    @override
     def dial(self, answered: Callable[[PluginOptions | str], None], *, ask: bool) -> None:
-        """Connect, and get the options if `ask`."""
-
         def told(found: PluginOptions | str) -> None:
             options = PluginOptions() if isinstance(found, str) else found
             self._seat.tell(
@@ -184,33 +177,17 @@ class _RecordedPeer:
             )
             answered(found)
 
-        self._inner.dial(told, ask=ask)
+        super().dial(told, ask=ask)
 
+    @override
     def call(self, call: PluginCall, reply: Callable[[PluginReply], None]) -> None:
-        """Make a call."""
         number = self._seat.next_plugin_call()
 
         def told(answer: PluginReply) -> None:
             self._seat.tell(_answer(number, call, answer))
             reply(answer)
 
-        self._inner.call(call, told)
-
-    def connected(self, stream: PluginStream) -> None:
-        """The kubelet has taken the connection."""
-        self._inner.connected(stream)
-
-    def lose_calls(self, error: str) -> None:
-        """The kubelet closes the connection."""
-        self._inner.lose_calls(error)
-
-    def lose_options(self, error: str) -> None:
-        """The kubelet closes the connection that it was making."""
-        self._inner.lose_options(error)
-
-    def break_stream(self) -> None:
-        """End the stream."""
-        self._inner.break_stream()
+        super().call(call, told)
 
 
 def _answer(number: int, call: PluginCall, answer: PluginReply) -> CallAnswered:
