@@ -27,8 +27,10 @@ from simulator.engine.api_objects import ApiPod
 from simulator.errors import ServerError
 from simulator.reports.documents import Json
 from simulator.server.kept import (
+    TOGETHER,
     Kept,
     KeptWorkload,
+    Line,
     fold,
     kept_lines,
     kept_pod,
@@ -36,7 +38,6 @@ from simulator.server.kept import (
     plain_pod,
     plain_workload,
 )
-from simulator.server.live_lines import TOGETHER, Line, LiveLines
 
 RENEWED_FROM: Final = 8 * 1024 * 1024
 """A file of so many bytes is written anew if most of it is about what is gone."""
@@ -70,13 +71,12 @@ class Journal:
         self._file: int | None = None
         self._failure: ServerError | None = None
         self._held: list[Line] | None = None
-        self._live = LiveLines()
+        self._kept = Kept()
         self._size = self._renewed_at = 0
 
     def begin(self, kept: Kept) -> None:
         """Write the file anew, whole or not at all, with what is there."""
-        for line in kept_lines(kept):
-            self._live.follow(line)
+        self._kept = Kept(dict(kept.pods), dict(kept.workloads))
         self._renew()
 
     def pod(self, pod: ApiPod, manifest: Mapping[str, Plain]) -> None:
@@ -178,7 +178,7 @@ class Journal:
             self._failure = ServerError(reason)
             self.failed(self._failure)
             return
-        self._live.follow(line)
+        fold(self._kept, line)
         self._size += len(text)
         if self._size >= self._renewed_at:
             try:
@@ -191,7 +191,7 @@ class Journal:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             with os.fdopen(descriptor, "wb", closefd=False) as file:
-                file.writelines(map(_text, self._live))
+                file.writelines(map(_text, kept_lines(self._kept)))
                 file.flush()
                 os.fsync(descriptor)
                 self._size = file.tell()

@@ -20,7 +20,12 @@ from simulator.core.transitions import NodeName
 from simulator.engine.api_objects import ApiPod
 from simulator.engine.spec import Controller, PodSpec, PodStart, SimulationSpec
 from simulator.reports.documents import Json
-from simulator.server.live_lines import TOGETHER, Line, workload_key
+
+Line = dict[str, Json]
+"""What it says, and of what: `what` and `is`."""
+
+TOGETHER: Final = "all of"
+"""A line that holds several, which count all or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +164,11 @@ def fold(kept: Kept, line: Mapping[str, object]) -> None:
     else:
         message = f"unknown {what}"
         raise ValueError(message)
+
+
+def workload_key(namespace: str, resource: str, name: str) -> str:
+    """Return what a workload is called in a line."""
+    return f"{namespace}/{resource}/{name}"
 
 
 def kept_pod(pod: ApiPod, manifest: Mapping[str, Plain]) -> KeptPod:

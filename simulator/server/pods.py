@@ -19,8 +19,7 @@ from simulator.engine.spec import Controller
 from simulator.engine.world import World
 from simulator.errors import ObjectConflictError, ObjectNotFoundError
 from simulator.server.journal import Journal
-from simulator.server.kept import Kept, KeptPod, KeptWorkload, pod_text
-from simulator.server.live_lines import workload_key
+from simulator.server.kept import Kept, KeptPod, KeptWorkload, pod_text, workload_key
 from simulator.server.manifests import Applied, ObjectKey, Template, content_of, with_grace
 from simulator.server.naming import known, within
 from simulator.server.recordings.inputs import Input, PodUnwanted, PodWanted
