@@ -20,17 +20,14 @@ from scenarios.schema.fields import (
     Wording,
 )
 from scenarios.schema.variants import PersistenceVariant
-from simulator.core import records
 from simulator.core.instants import Duration
 from simulator.core.invariant_names import INVARIANTS
+from simulator.core.records.kinds import RECORD_KINDS
 
 ReadmissionName = Literal["upstream", "pinned", "reassign", "wait"]
 RpcName = Literal["Allocate", "GetPreferredAllocation", "PreStartContainer"]
 Count = Annotated[int, Field(ge=0)]
-RECORD_TYPES = tuple(
-    sorted(kind.__name__ for kind in vars(records).values() if isinstance(kind, type)
-           and issubclass(kind, records.Record) and kind is not records.Record)
-)  # fmt: skip
+RECORD_TYPES = tuple(sorted(RECORD_KINDS))
 
 
 def _record_type(value: object) -> str:
@@ -86,7 +83,7 @@ class RecordMatch(Model):
 
     @model_validator(mode="after")
     def _names_fields_of_the_record(self) -> Self:
-        allowed = [to_camel(field.name) for field in fields(getattr(records, self.type))]
+        allowed = [to_camel(field.name) for field in fields(RECORD_KINDS[self.type])]
         for key in self.where:
             if key not in allowed:
                 reason = f'a {self.type} has no field "{key[:60]}"{nearest(key, allowed)}'

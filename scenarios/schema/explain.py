@@ -12,7 +12,8 @@ from scenarios.files.phrases import nearest
 from scenarios.schema.fields import Model
 from scenarios.schema.outline import Entry, entries, entry_at, model_at
 from scenarios.schema.scenario import Scenario
-from scenarios.schema.trace_outline import RECORDS, Trace, record_entries, record_entry
+from scenarios.schema.trace_outline import Trace, record_entries, record_entry
+from simulator.core.records.kinds import RECORD_KINDS
 from simulator.errors import ScenarioError
 
 KINDS: Final[Mapping[str, type[Model]]] = MappingProxyType({"scenario": Scenario, "trace": Trace})
@@ -46,7 +47,7 @@ def explain(path: str, kinds: Mapping[str, type[Model]] = KINDS) -> str:
     if root is None:
         reason = f'there is no kind "{kind[:60]}"{nearest(kind, kinds)}'
         raise ScenarioError(reason)
-    if root is Trace and keys and keys[0] in RECORDS:
+    if root is Trace and keys and keys[0] in RECORD_KINDS:
         return "\n".join(_record(path, keys))
     place = _place(root, kind, keys)
     entry = entry_at(root, place)
@@ -61,7 +62,7 @@ def explain(path: str, kinds: Mapping[str, type[Model]] = KINDS) -> str:
             lines += _entry(one)
     if root is Trace and not keys:
         lines += ["", "RECORDS:"]
-        for name in RECORDS:
+        for name in RECORD_KINDS:
             lines += _entry(record_entry(name))
     return "\n".join(lines)
 
@@ -73,7 +74,7 @@ def _place(root: type[Model], kind: str, keys: list[str]) -> Path:
         model = model_at(root, tuple(place))
         allowed = tuple(entries(model)) if model is not None else ()
         if root is Trace and not depth:
-            allowed = (*allowed, *RECORDS)
+            allowed = (*allowed, *RECORD_KINDS)
         _check_key([kind, *keys[:depth]], key, allowed)
         place.append(key)
         entry = entry_at(root, tuple(place))

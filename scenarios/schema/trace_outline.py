@@ -16,8 +16,7 @@ from pydantic.alias_generators import to_camel
 
 from scenarios.schema.fields import ApiVersion, Items, Manifest, Model
 from scenarios.schema.outline import Entry, Kind
-from simulator.core import records
-from simulator.core.records import Record
+from simulator.core.records.kinds import RECORD_KINDS
 
 
 class TraceMetadata(Model):
@@ -62,13 +61,6 @@ class Trace(Model):
     spec: TraceSpec
     """What was run."""
 
-
-RECORDS: Final[dict[str, type[Record]]] = {
-    kind.__name__: kind
-    for kind in vars(records).values()
-    if isinstance(kind, type) and issubclass(kind, Record) and kind is not Record
-}
-"""The types of records, in the order in which they are defined."""
 
 _EVERY_LINE: Final = (
     Entry("t", Kind("duration"), "Virtual time since the start.", required=True, default=""),
@@ -135,13 +127,13 @@ _NAMED: Final = re.compile(r"^    (?P<names>[a-z_, ]+): (?P<text>.+(?:\n {8,}.+)
 
 def record_entry(name: str) -> Entry:
     """Return what a type of record says."""
-    text = cleandoc(RECORDS[name].__doc__ or "").partition("\n\n")[0]
+    text = cleandoc(RECORD_KINDS[name].__doc__ or "").partition("\n\n")[0]
     return Entry(name, Kind("record"), " ".join(text.split()), required=False, default="")
 
 
 def record_entries(name: str) -> dict[str, Entry]:
     """Return the keys of a record's line."""
-    kind = RECORDS[name]
+    kind = RECORD_KINDS[name]
     own = _attributes(cleandoc(kind.__doc__ or ""))
     keys = list(_EVERY_LINE)
     for one in fields(kind):

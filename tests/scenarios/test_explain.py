@@ -16,10 +16,11 @@ from scenarios.running.replay import replay
 from scenarios.schema import explain as documentation
 from scenarios.schema.fields import Model
 from scenarios.schema.outline import Entry, entries
-from scenarios.schema.trace_outline import RECORDS, Trace, record_entries, record_entry
+from scenarios.schema.trace_outline import Trace, record_entries, record_entry
 from simulator.assembly import simulated
 from simulator.cli.commands.explain import KINDS
 from simulator.core.invariant_names import INVARIANTS
+from simulator.core.records.kinds import RECORD_KINDS
 from simulator.errors import ScenarioError
 from simulator.reports.trace import trace
 from tests.scenarios.writing import SCENARIO, parse
@@ -40,7 +41,7 @@ def all_entries() -> Iterator[tuple[str, Entry]]:
     """Iterate over the keys of all kinds, and the types of records with their keys."""
     for kind, model in KINDS.items():
         yield from below(model, kind)
-    for name in RECORDS:
+    for name in RECORD_KINDS:
         yield f"trace.{name}", record_entry(name)
         for entry in record_entries(name).values():
             yield f"trace.{name}.{entry.key}", entry
