@@ -20,15 +20,10 @@ from simulator.core.instants import Duration
 from simulator.core.records import Record
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
-from simulator.engine.ports import (
-    Adapters,
-    ApiTransport,
-    InstalledPlugin,
-    KubeletSocket,
-    NodeSockets,
-    Storage,
-)
+from simulator.engine.plugin_ports import InstalledPlugin, KubeletSocket, NodeSockets
+from simulator.engine.ports import Adapters, ApiTransport
 from simulator.engine.spec import NodeSpec, PluginSpec
+from simulator.engine.storage_ports import Storage
 from simulator.engine.streams import RandomStreams
 from simulator.engine.timeline import Timeline
 from simulator.engine.virtual import plugin as virtual

@@ -22,7 +22,7 @@ from simulator.core.transitions import DeviceBinding
 from simulator.engine.api_bindings import ApiBindings
 from simulator.engine.node_phase import NodePhase
 from simulator.engine.observation import CheckpointObservation
-from simulator.engine.ports import Directory
+from simulator.engine.storage_ports import Directory
 
 HolderKey = tuple[PodUid, ContainerName, ResourceName]
 """What a binding is found by."""

@@ -35,7 +35,8 @@ from simulator.core.panics import KubeletPanic
 from simulator.core.resources import ResourceName
 from simulator.engine.faults import Op
 from simulator.engine.host import Host
-from simulator.engine.ports import NodeDatabase, PluginStream
+from simulator.engine.plugin_ports import PluginStream
+from simulator.engine.storage_ports import NodeDatabase
 from simulator.engine.timeline import Process
 
 T = TypeVar("T")

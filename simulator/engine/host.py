@@ -16,9 +16,11 @@ from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
 from simulator.engine.injection import Injector
 from simulator.engine.node_phase import NodePhase
-from simulator.engine.ports import ApiTransport, NodeSockets, Storage
+from simulator.engine.plugin_ports import NodeSockets
+from simulator.engine.ports import ApiTransport
 from simulator.engine.runtime import ContainerProcess, Runtime
 from simulator.engine.spec import NodeSpec, SimulationSpec
+from simulator.engine.storage_ports import Storage
 from simulator.engine.timeline import Process, Timeline
 
 

@@ -39,9 +39,9 @@ from simulator.engine.latencies import (
 from simulator.engine.local_pods import LocalPod, LocalPods, Stage
 from simulator.engine.node_status import NodeStatusReporter
 from simulator.engine.plugin_connections import PluginConnections
+from simulator.engine.plugin_ports import PluginStream
 from simulator.engine.pod_admission import PodAdmission
 from simulator.engine.pod_workers import PodWorkers
-from simulator.engine.ports import PluginStream
 from simulator.engine.status_manager import StatusManager
 from simulator.engine.sync_loop import SyncLoop
 from simulator.engine.timeline import Process

@@ -15,7 +15,7 @@ from simulator.core.resources import ResourceName
 from simulator.core.transitions import PodIdentity
 from simulator.engine.decisions import DecisionDriver
 from simulator.engine.host import Host
-from simulator.engine.ports import PluginStream
+from simulator.engine.plugin_ports import PluginStream
 from simulator.engine.timeline import Process
 
 

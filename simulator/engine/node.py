@@ -34,10 +34,12 @@ from simulator.engine.kubelet import Kubelet
 from simulator.engine.latencies import INIT_CONTAINER_RUN
 from simulator.engine.migration import MigrationProcess
 from simulator.engine.node_phase import NodePhase
+from simulator.engine.plugin_ports import InstalledPlugin, KubeletSocket
 from simulator.engine.pod_factory import uuid_text
-from simulator.engine.ports import Adapters, InstalledPlugin, KubeletSocket, NodeDatabase
+from simulator.engine.ports import Adapters
 from simulator.engine.runtime import ContainerProcess, Runtime
 from simulator.engine.spec import NodeSpec, PluginSpec
+from simulator.engine.storage_ports import NodeDatabase
 from simulator.engine.streams import RandomChoices, RandomStreams
 from simulator.engine.timeline import Process
 

@@ -8,8 +8,8 @@ from simulator.core.behavior import Reservations
 from simulator.core.migration.phases import Phase, Regime, Side, regime_of
 from simulator.core.persistence.choosing import STRATEGIES
 from simulator.core.transitions import NodeName, NodeState
-from simulator.engine.ports import NodeDatabase
 from simulator.engine.spec import SimulationSpec
+from simulator.engine.storage_ports import NodeDatabase
 from simulator.errors import StoreError
 
 _STARTS: Final = {"database": Phase.DATABASE, "dual-write": Phase.DUAL_WRITE}

@@ -19,7 +19,7 @@ from simulator.engine.observation import (
     PluginObservation,
     PodObservation,
 )
-from simulator.engine.ports import InstalledPlugin
+from simulator.engine.plugin_ports import InstalledPlugin
 
 DeviceIds = tuple[tuple[ResourceName, tuple[str, ...]], ...]
 """Resource to sorted ids, sorted by resource."""

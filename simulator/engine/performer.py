@@ -15,8 +15,8 @@ from simulator.engine.api_objects import ApiPod
 from simulator.engine.cluster import Cluster
 from simulator.engine.faults import Fault, FaultKind, Op
 from simulator.engine.node import Node
+from simulator.engine.plugin_ports import InstalledPlugin
 from simulator.engine.pod_factory import PodFactory
-from simulator.engine.ports import InstalledPlugin
 from simulator.errors import ScenarioError
 
 Completed = Callable[[], bool]

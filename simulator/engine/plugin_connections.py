@@ -13,12 +13,12 @@ from simulator.core.resources import ResourceName
 from simulator.engine.decisions import CONNECTION_CLOSING, DEADLINE_EXCEEDED
 from simulator.engine.faults import Op
 from simulator.engine.kubelet_parts import KubeletParts
-from simulator.engine.ports import PluginStream
+from simulator.engine.plugin_ports import PluginStream
 from simulator.errors import RegistrationError
 
 
 class PluginConnections:
-    """The plugins of one kubelet process (`simulator.engine.ports.KubeletSocket`).
+    """The plugins of one kubelet process (`simulator.engine.plugin_ports.KubeletSocket`).
 
     Args:
         parts: The kubelet.

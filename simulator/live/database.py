@@ -11,8 +11,8 @@ from functools import partial
 from simulator.core.calls import StoreFailed, StoreReply
 from simulator.core.instants import Duration
 from simulator.core.transitions import NodeName, Transition
-from simulator.engine.ports import StoreAnswer
 from simulator.engine.storage_faults import DATABASE_FULL
+from simulator.engine.storage_ports import StoreAnswer
 from simulator.engine.timeline import Process
 from simulator.errors import StoreError
 from simulator.live.tasks import Tasks
@@ -23,7 +23,7 @@ from store.committer import Answer, Committer
 
 
 class LiveDatabase:
-    """One database of all nodes of a server (`simulator.engine.ports.NodeDatabase`).
+    """One database of all nodes of a server (`simulator.engine.storage_ports.NodeDatabase`).
 
     Args:
         timeline: Where answers enter.

@@ -20,7 +20,7 @@ from simulator.core.records import ListTooLarge, RegistrationRefused
 from simulator.core.registration import RegisterRequest, oversize
 from simulator.core.resources import ResourceName
 from simulator.engine.node import Node
-from simulator.engine.ports import KubeletSocket, PluginStream
+from simulator.engine.plugin_ports import KubeletSocket, PluginStream
 from simulator.errors import RebindError, RegistrationError
 from simulator.inotify import DirectoryChanges
 from simulator.live.agents import PodResourcesAnswers

@@ -15,7 +15,8 @@ from simulator.engine.api import ApiServer
 from simulator.engine.modelled_api import ModelledApi
 from simulator.engine.node import Node
 from simulator.engine.node_phase import keeps_database
-from simulator.engine.ports import ApiTransport, KubeletSocket
+from simulator.engine.plugin_ports import KubeletSocket
+from simulator.engine.ports import ApiTransport
 from simulator.engine.spec import NodeSpec, PluginSpec, SimulationSpec
 from simulator.inotify import DirectoryChanges
 from simulator.live.database import LiveDatabase

@@ -36,7 +36,7 @@ PACE: Final = Pace(look=Duration(10 * MILLISECOND), first_retry=_ONCE, last_retr
 
 
 class LivePlugin:
-    """A plugin that the server starts and stops (`simulator.engine.ports.InstalledPlugin`).
+    """A plugin that the server starts and stops (`simulator.engine.plugin_ports.InstalledPlugin`).
 
     Args:
         spec: Its name, node and resource, and how it behaves.

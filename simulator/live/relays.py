@@ -13,7 +13,7 @@ from simulator.core.calls import PluginCall, PluginReply
 from simulator.core.devices import Device
 from simulator.core.endpoints import PluginOptions
 from simulator.core.resources import ResourceName
-from simulator.engine.ports import KubeletSocket, PluginPeer, PluginStream
+from simulator.engine.plugin_ports import KubeletSocket, PluginPeer, PluginStream
 
 
 class KubeletRelay(KubeletSocket):

@@ -1,4 +1,4 @@
-"""A plugin at the other end of a real socket (`simulator.engine.ports.PluginPeer`).
+"""A plugin at the other end of a real socket (`simulator.engine.plugin_ports.PluginPeer`).
 
 One for each registration: dialed, asked for its options, its list read, its calls made. Whatever
 comes back enters the timeline.
@@ -17,7 +17,7 @@ from simulator.core.calls import CallFailed, PluginCall, PluginReply
 from simulator.core.devices import Device
 from simulator.core.endpoints import PluginOptions
 from simulator.core.instants import Duration
-from simulator.engine.ports import KubeletSocket, PluginStream
+from simulator.engine.plugin_ports import KubeletSocket, PluginStream
 from simulator.errors import PluginCallError
 from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline

@@ -1,4 +1,4 @@
-"""The sockets of one live node over all its kubelet processes (`simulator.engine.ports`)."""
+"""The sockets of one live node over all its kubelet processes (`simulator.engine.plugin_ports`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from simulator.core.behavior import Behavior
-from simulator.engine.ports import KubeletSocket
+from simulator.engine.plugin_ports import KubeletSocket
 from simulator.errors import RebindError
 from simulator.live.kubelet_sockets import KubeletSockets, Surroundings
 from simulator.live.tasks import Tasks

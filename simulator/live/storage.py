@@ -17,8 +17,8 @@ from simulator.core.instants import Duration
 from simulator.core.records import FaultInjected, Record
 from simulator.engine.actions import FileAction, Loss
 from simulator.engine.injection import Injector
-from simulator.engine.ports import StoreAnswer
 from simulator.engine.storage_faults import NO_SPACE, damaged
+from simulator.engine.storage_ports import StoreAnswer
 from simulator.engine.timeline import Process
 from simulator.errors import ScenarioError, StoreError, StoreUnavailableError
 from simulator.live.database import LiveDatabase
@@ -31,7 +31,7 @@ DIRECTORY_MODE: Final = 0o750
 
 
 class PluginDirectory:
-    """A node's plugin directory on the disk (`simulator.engine.ports.Directory`)."""
+    """A node's plugin directory on the disk (`simulator.engine.storage_ports.Directory`)."""
 
     def __init__(self, path: Path, *, sync: Callable[[int], None] = os.fsync) -> None:
         self.path = path
@@ -116,7 +116,7 @@ class LiveStateFile:
 
 
 class LiveStorage:
-    """A live node's storage (`simulator.engine.ports.Storage`).
+    """A live node's storage (`simulator.engine.storage_ports.Storage`).
 
     Args:
         timeline: The node's time.

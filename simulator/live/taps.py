@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from simulator.engine.ports import KubeletSocket, PluginStream
+from simulator.engine.plugin_ports import KubeletSocket, PluginStream
 from simulator.wire.plugin_client import StreamEnd
 
 

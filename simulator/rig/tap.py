@@ -1,7 +1,7 @@
 """The tap on a node's wire: what its kubelet and its plugins said to each other.
 
-It stands between the kubelet and the sockets (`simulator.engine.ports`) and passes everything on as
-it is. What it keeps is only ever added to, so it may be read in any thread.
+It stands between the kubelet and the sockets (`simulator.engine.plugin_ports`) and passes
+everything on as it is. What it keeps is only ever added to, so it may be read in any thread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from simulator.core.calls import PluginCall, PluginReply
 from simulator.core.devices import Device
 from simulator.core.endpoints import PluginOptions
 from simulator.core.registration import RegisterRequest
-from simulator.engine.ports import KubeletSocket, PluginPeer, PluginStream
+from simulator.engine.plugin_ports import KubeletSocket, PluginPeer, PluginStream
 from simulator.live.relays import KubeletRelay, PeerRelay
 from simulator.wire.plugin_client import StreamEnd
 

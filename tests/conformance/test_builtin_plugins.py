@@ -13,7 +13,7 @@ import pytest
 from plugins.faulty.modes import MODES
 from simulator.conformance.catalog import CATALOG
 from simulator.conformance.findings import Finding, Verdict
-from simulator.engine.ports import KubeletSocket
+from simulator.engine.plugin_ports import KubeletSocket
 from simulator.rig.kubelet import Kubelet
 from simulator.rig.loop_thread import LoopThread
 from tests.conformance.plugins import DEADLINES, TWO_INSTANCES, PluginInThread, conformance_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from simulator.core.instants import MILLISECOND, Duration
-from simulator.engine.ports import PluginStream
+from simulator.engine.plugin_ports import PluginStream
 from simulator.errors import PluginCallError
 from simulator.live.kubelet_sockets import KubeletSockets
 from simulator.live.world import LiveWorld

@@ -9,7 +9,7 @@ from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.calls import CheckpointContent, Stored, StoreReply
 from simulator.engine.faults import EffectLog
 from simulator.engine.injection import Injector
-from simulator.engine.ports import StateFile
+from simulator.engine.storage_ports import StateFile
 from simulator.engine.timeline import Process
 from simulator.live.storage import PluginDirectory
 from simulator.live.world import LiveWorld

@@ -28,7 +28,9 @@ DAMAGES: Final = {
 
 
 class NodeStorage:
-    """A node's disk and, if state is kept there, its database (`simulator.engine.ports.Storage`).
+    """A node's disk and, if state is kept there, its database.
+
+    It is a `simulator.engine.storage_ports.Storage`.
 
     Args:
         run: Its extra time of every fsync is what the disk takes as a rule.

@@ -23,7 +23,7 @@ from simulator.core.pods import PodUid
 from simulator.core.registration import RegisterRequest
 from simulator.engine.latencies import LIST_LATENCY, REGISTER_LATENCY
 from simulator.engine.plugin_answers import answer_of, latency_of
-from simulator.engine.ports import KubeletSocket, PluginStream
+from simulator.engine.plugin_ports import KubeletSocket, PluginStream
 from simulator.engine.spec import PluginSpec
 from simulator.engine.timeline import Process, Timeline
 
@@ -32,7 +32,7 @@ CONNECTION_LOST: Final = "rpc error: code = Unavailable desc = error reading fro
 
 
 class Plugin:
-    """One plugin of one node (`simulator.engine.ports.InstalledPlugin`, `.PluginPeer`).
+    """One plugin of one node (`simulator.engine.plugin_ports.InstalledPlugin`, `.PluginPeer`).
 
     Args:
         spec: Its name, node and resource, and how it behaves.

@@ -7,7 +7,7 @@ from typing import Final
 
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.behavior import Behavior
-from simulator.engine.ports import KubeletSocket
+from simulator.engine.plugin_ports import KubeletSocket
 from simulator.engine.virtual.checkpoint_file import RETIRED_FILE
 from simulator.engine.virtual.disk import Disk
 from simulator.engine.virtual.plugin import Plugin
@@ -16,7 +16,7 @@ _KEPT: Final = frozenset({CHECKPOINT_FILE_NAME, RETIRED_FILE})
 
 
 class PluginSockets:
-    """The plugin directory of a simulated node (`simulator.engine.ports.NodeSockets`)."""
+    """The plugin directory of a simulated node (`simulator.engine.plugin_ports.NodeSockets`)."""
 
     def __init__(self, disk: Disk, plugins: Mapping[str, Plugin]) -> None:
         self._disk = disk

@@ -9,7 +9,7 @@ from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
 from simulator.engine.modelled_api import ModelledApi
 from simulator.engine.node_phase import keeps_database
-from simulator.engine.ports import KubeletSocket
+from simulator.engine.plugin_ports import KubeletSocket
 from simulator.engine.spec import NodeSpec, PluginSpec, SimulationSpec
 from simulator.engine.timeline import Timeline
 from simulator.engine.virtual.database import Database

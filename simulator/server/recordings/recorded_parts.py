@@ -21,15 +21,14 @@ from simulator.core.records import Record
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
-from simulator.engine.ports import (
-    Adapters,
-    ApiTransport,
+from simulator.engine.plugin_ports import (
     InstalledPlugin,
     KubeletSocket,
     NodeSockets,
     PluginPeer,
     PluginStream,
 )
+from simulator.engine.ports import Adapters, ApiTransport
 from simulator.engine.spec import NodeSpec, PluginSpec
 from simulator.live.relays import KubeletRelay, PeerRelay
 from simulator.server.recordings.inputs import (
@@ -84,7 +83,7 @@ class RecordedParts:
 
 
 class RecordedSockets:
-    """The sockets of a node, watched (`simulator.engine.ports.NodeSockets`)."""
+    """The sockets of a node, watched (`simulator.engine.plugin_ports.NodeSockets`)."""
 
     def __init__(self, inner: NodeSockets, seat: Seat) -> None:
         self._inner = inner

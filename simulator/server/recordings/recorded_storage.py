@@ -8,14 +8,14 @@ from simulator.core.instants import Duration
 from simulator.core.transitions import NodeName, Transition
 from simulator.engine.actions import FileAction, Loss
 from simulator.engine.injection import Injector
-from simulator.engine.ports import Directory, NodeDatabase, StateFile, Storage, StoreAnswer
+from simulator.engine.storage_ports import Directory, NodeDatabase, StateFile, Storage, StoreAnswer
 from simulator.engine.timeline import Process
 from simulator.ports import Outcome, Store
 from simulator.server.recordings.seats import Seat
 
 
 class RecordedStorage:
-    """What a node keeps, watched (`simulator.engine.ports.Storage`)."""
+    """What a node keeps, watched (`simulator.engine.storage_ports.Storage`)."""
 
     def __init__(self, inner: Storage, seat: Seat) -> None:
         self._inner = inner
@@ -67,7 +67,7 @@ class RecordedStorage:
 
 
 class _RecordedDatabase:
-    """A database, watched (`simulator.engine.ports.NodeDatabase`)."""
+    """A database, watched (`simulator.engine.storage_ports.NodeDatabase`)."""
 
     def __init__(self, inner: NodeDatabase, seat: Seat) -> None:
         self._inner = inner
@@ -106,7 +106,7 @@ class _RecordedDatabase:
 
 
 class _RecordedFile:
-    """A way to the checkpoint file, watched (`simulator.engine.ports.StateFile`)."""
+    """A way to the checkpoint file, watched (`simulator.engine.storage_ports.StateFile`)."""
 
     def __init__(self, inner: StateFile, seat: Seat) -> None:
         self._inner = inner

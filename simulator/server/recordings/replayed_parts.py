@@ -18,7 +18,7 @@ from simulator.core.transitions import (
 from simulator.engine.api import ApiServer
 from simulator.engine.modelled_api import ModelledApi
 from simulator.engine.node_phase import keeps_database
-from simulator.engine.ports import InstalledPlugin, KubeletSocket
+from simulator.engine.plugin_ports import InstalledPlugin, KubeletSocket
 from simulator.engine.spec import NodeSpec, PluginSpec, SimulationSpec
 from simulator.engine.timeline import Timeline
 from simulator.engine.virtual.plugin import Plugin

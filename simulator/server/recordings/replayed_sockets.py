@@ -20,7 +20,7 @@ from simulator.core.devices import DeviceId
 from simulator.core.endpoints import PluginOptions
 from simulator.core.registration import RegisterRequest
 from simulator.core.resources import ResourceName
-from simulator.engine.ports import KubeletSocket, PluginStream
+from simulator.engine.plugin_ports import KubeletSocket, PluginStream
 from simulator.errors import ConfigError
 from simulator.server.recordings.inputs import (
     CallAnswered,
@@ -36,7 +36,7 @@ from simulator.server.recordings.replay_errors import refuse
 
 
 class ReplayedSockets:
-    """The sockets of a node (`simulator.engine.ports.NodeSockets`)."""
+    """The sockets of a node (`simulator.engine.plugin_ports.NodeSockets`)."""
 
     def __init__(self) -> None:
         self._kubelets: dict[int, KubeletSocket] = {}
@@ -134,7 +134,7 @@ class ReplayedSockets:
 
 
 class _Peer:
-    """A plugin that answers from a recording (`simulator.engine.ports.PluginPeer`)."""
+    """A plugin that answers from a recording (`simulator.engine.plugin_ports.PluginPeer`)."""
 
     def __init__(self, sockets: ReplayedSockets, number: int, name: str) -> None:
         self.name = name

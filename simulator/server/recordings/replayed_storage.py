@@ -21,7 +21,7 @@ from simulator.core.transitions import (
 )
 from simulator.engine.actions import FileAction, Loss
 from simulator.engine.injection import Injector
-from simulator.engine.ports import StoreAnswer
+from simulator.engine.storage_ports import StoreAnswer
 from simulator.engine.timeline import Process, Timeline
 from simulator.engine.virtual.checkpoint_file import RETIRED_FILE
 from simulator.engine.virtual.disk import Disk
@@ -78,7 +78,7 @@ class StoreCalls:
 
 
 class ReplayedStorage:
-    """What a node keeps (`simulator.engine.ports.Storage`).
+    """What a node keeps (`simulator.engine.storage_ports.Storage`).
 
     Attributes:
         calls: Its calls, which wait for their recorded answers.
@@ -120,7 +120,7 @@ class ReplayedStorage:
 
 
 class ReplayedFile:
-    """A way to the checkpoint file (`simulator.engine.ports.StateFile`)."""
+    """A way to the checkpoint file (`simulator.engine.storage_ports.StateFile`)."""
 
     def __init__(self, disk: Disk, calls: StoreCalls) -> None:
         self._disk = disk
@@ -159,7 +159,7 @@ class ReplayedFile:
 
 
 class ReplayedDatabase:
-    """A database (`simulator.engine.ports.NodeDatabase`)."""
+    """A database (`simulator.engine.storage_ports.NodeDatabase`)."""
 
     def __init__(self, store: MemoryStore, calls: StoreCalls) -> None:
         self._store = store

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from simulator.core.calls import Conflict, StoreFailed, StoreReply
 from simulator.core.transitions import NodeName
-from simulator.engine.ports import StoreAnswer
+from simulator.engine.storage_ports import StoreAnswer
 from simulator.server.recordings.inputs import Input, StoreAnswered
 
 
