@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from simulator.assembly import live_nodes
+from simulator.assembly.worlds import live_nodes
 from simulator.config import DEFAULT_KUBELET_VERSION
 from simulator.core.transitions import NodeName
 from simulator.errors import ConfigError

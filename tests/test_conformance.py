@@ -17,7 +17,7 @@ from scenarios.loading.loaded import LoadedScenario, load_scenarios
 from scenarios.loading.matrix import Combination, Narrowing
 from scenarios.running.replay import StartRun, play, replay
 from scenarios.running.rows import table_rows
-from simulator.assembly import played_live, simulated
+from simulator.assembly.worlds import played_live, simulated
 from simulator.errors import ScenarioError
 from simulator.reports.results import RunResult, Verdict
 from simulator.reports.transcript import record_lines

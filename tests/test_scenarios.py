@@ -18,7 +18,7 @@ from scenarios.builtin import builtin_names, find_file
 from scenarios.loading.loaded import load_scenarios
 from scenarios.loading.matrix import Narrowing
 from scenarios.running.replay import SOURCE_ANNOTATION, replay
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.reports.results import ScenarioResult, Verdict
 from simulator.reports.transcript import transcript
 

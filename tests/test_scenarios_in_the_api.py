@@ -12,7 +12,7 @@ from scenarios.loading.loaded import load_scenarios
 from scenarios.loading.matrix import Narrowing
 from scenarios.running.replay import replay
 from scenarios.schema.variants import parse_persistence
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.reports.results import Verdict
 
 IN_THE_API = ("checkpoint+api", "bind-resource", "pod-status", "binding-object")

@@ -17,7 +17,8 @@ import click
 from click.core import ParameterSource
 from typing_extensions import override
 
-from simulator.assembly import opened_store, server_at, server_reader
+from simulator.assembly.servers import server_at, server_reader
+from simulator.assembly.stores import opened_store
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.store_options import db_option
 from simulator.config import CONTROL_SOCKET, DEFAULT_ROOT_DIR

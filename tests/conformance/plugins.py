@@ -10,7 +10,7 @@ from pathlib import Path
 
 from plugins.conduct import Pace
 from plugins.kinds import PluginGroup, Setting, build_plugin
-from simulator.assembly import live_nodes
+from simulator.assembly.worlds import live_nodes
 from simulator.conformance.bench import Deadlines
 from simulator.conformance.findings import Finding
 from simulator.conformance.running import Request, conform

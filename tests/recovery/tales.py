@@ -13,7 +13,7 @@ from scenarios.exploring.editing import ScenarioDocument, spec_of
 from scenarios.exploring.explorable import explorable, history
 from scenarios.exploring.explorer import Explorer
 from scenarios.loading.matrix import Narrowing
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.engine.cluster import Keeping
 from tests.failing import written_failure
 from tests.recovery.exploring import Story

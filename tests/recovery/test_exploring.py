@@ -14,7 +14,7 @@ from scenarios.loading.loaded import parse_scenarios
 from scenarios.loading.matrix import Combination, Narrowing
 from scenarios.running.replay import replay
 from scenarios.schema.variants import Persistence, parse_persistence
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.core.behavior import Readmission
 from simulator.engine.cluster import Keeping
 from simulator.engine.cut_points import ERRORS, cut_points

@@ -10,7 +10,7 @@ from scenarios.builtin import builtin_names, find_file
 from scenarios.loading.loaded import load_scenarios
 from scenarios.loading.matrix import Narrowing
 from scenarios.running.replay import replay
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.core.instants import Instant
 from simulator.core.pods import PodUid
 from simulator.core.records import PodPhaseChanged, Stamped, StepDone

@@ -9,7 +9,7 @@ from scenarios.loading.loaded import load_scenarios
 from scenarios.loading.matrix import Narrowing
 from scenarios.running.replay import replay
 from scenarios.schema.variants import parse_persistence
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.core import records
 from simulator.core.devices import Device, DeviceId
 from simulator.core.instants import Instant, format_duration

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from plugins.conduct import Place
 from plugins.serving import PluginServer
-from simulator.assembly import live_nodes
+from simulator.assembly.worlds import live_nodes
 from simulator.core.devices import HEALTHY, Device, DeviceId
 from simulator.core.instants import SECOND, Duration
 from simulator.core.resources import ResourceName

@@ -17,7 +17,7 @@ from scenarios.schema import explain as documentation
 from scenarios.schema.fields import Model
 from scenarios.schema.outline import Entry, entries
 from scenarios.schema.trace_outline import Trace, record_entries, record_entry
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.cli.commands.explain import KINDS
 from simulator.core.invariant_names import INVARIANTS
 from simulator.core.records.kinds import RECORD_KINDS

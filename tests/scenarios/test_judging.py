@@ -6,7 +6,7 @@ import pytest
 
 from scenarios.loading.matrix import Narrowing
 from scenarios.running.replay import replay
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.core.instants import SECOND
 from simulator.errors import ScenarioError
 from simulator.reports.results import Cell, ScenarioResult, Verdict

@@ -14,7 +14,7 @@ from scenarios.loading.matrix import Narrowing
 from scenarios.own_node.state import Event, OwnNode, OwnScenario, own_scenario
 from scenarios.running.replay import replay
 from scenarios.schema.variants import Persistence
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.core.behavior import CheckpointFormat
 from simulator.core.checkpoint.bindings import checkpoint_of
 from simulator.core.checkpoint.recognition import inspect

@@ -17,7 +17,7 @@ from scenarios.loading.loaded import parse_scenarios
 from scenarios.loading.matrix import Narrowing
 from scenarios.running.replay import StartRun, replay
 from scenarios.schema.writing import scenario_text
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.core.calls import StoreDecision
 from simulator.core.persistence.checkpoint import CheckpointPersistence
 from simulator.core.persistence.protocol import ManagerView

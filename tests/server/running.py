@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from simulator.assembly import served
+from simulator.assembly.servers import served
 from simulator.core.instants import SECOND, Duration
 from simulator.core.transitions import NodeName
 from simulator.engine.spec import NodeSpec, SimulationSpec

@@ -13,7 +13,7 @@ import yaml
 from simulator.api.client.endpoint import endpoint_at
 from simulator.api.client.http import HttpClient
 from simulator.api.dialect.documents import Object, items, mapping, text
-from simulator.assembly import served
+from simulator.assembly.servers import served
 from simulator.engine.spec import SimulationSpec
 from simulator.errors import (
     InputError,

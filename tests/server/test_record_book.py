@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.core.devices import NO_NUMA_NODE, DeviceId
 from simulator.core.instants import Instant
 from simulator.core.pods import ContainerName, PodUid

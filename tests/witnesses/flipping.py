@@ -14,7 +14,7 @@ from scenarios.loading.matrix import Combination, Narrowing
 from scenarios.running.replay import play
 from scenarios.running.rows import table_rows
 from scenarios.schema.variants import Persistence
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.core.behavior import Behavior
 from simulator.core.instants import Duration
 from simulator.core.switches import TRUST_CHECKPOINT, behavior_for, flipped, profiles

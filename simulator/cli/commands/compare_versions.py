@@ -14,7 +14,7 @@ from scenarios.loading.loaded import LoadedScenario, load_scenarios
 from scenarios.own_node.state import Event, OwnNode, own_scenario
 from scenarios.running.comparing import compare_scenarios, with_causes
 from scenarios.schema.variants import Persistence, parse_persistence
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.cli import terminal
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.examples import example

@@ -16,7 +16,7 @@ from typing import Final
 import click
 
 from simulator import namespaces
-from simulator.assembly import live_nodes
+from simulator.assembly.worlds import live_nodes
 from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED, EnvironmentProblem
 from simulator.cli.lists import Read

@@ -20,7 +20,7 @@ from scenarios.running.replay import replay as replay_scenario
 from scenarios.schema.scenario import SEED_MAX
 from scenarios.schema.variants import Persistence, parse_persistence
 from scenarios.selectors import Selector
-from simulator.assembly import played_live, simulated
+from simulator.assembly.worlds import played_live, simulated
 from simulator.cli import terminal
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.examples import example

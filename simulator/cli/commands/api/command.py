@@ -9,7 +9,7 @@ import click
 
 from simulator.api.dialect.custom_definition import device_binding_definition
 from simulator.api.dialect.kinds import DEVICE_BINDINGS
-from simulator.assembly import ApiServing, extra_api
+from simulator.assembly.api_server import ApiServing, extra_api
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.commands.api.serving import serve_until_stopped
 from simulator.cli.examples import example

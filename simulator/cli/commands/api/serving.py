@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from simulator.assembly import ApiServing, api_loop, served_api
+from simulator.assembly.api_server import ApiServing, api_loop, served_api
 from simulator.cli.stopping import stopped_by_signals
 from simulator.reports.text import printable
 

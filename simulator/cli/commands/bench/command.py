@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from benchmarks.profiles.presets import find_profile
-from simulator.assembly import extra_api
+from simulator.assembly.api_server import extra_api
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.commands.bench.comparison import read_share, show_comparison, tell_worse
 from simulator.cli.commands.bench.profiles import show_profiles

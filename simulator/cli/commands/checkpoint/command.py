@@ -243,7 +243,7 @@ def export(  # noqa: PLR0913 - one parameter for each option
     As long as nothing changed since the import of a file, these are its bytes, unless another
     format is asked for.
     """
-    from simulator.assembly import opened_store  # noqa: PLC0415 - as in `import_`
+    from simulator.assembly.stores import opened_store  # noqa: PLC0415 - as in `import_`
 
     with opened_store(db, read_only=True) as store:
         content = exported(

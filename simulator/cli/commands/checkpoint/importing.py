@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from scenarios.kubernetes.pod_identities import read_pod_identities
-from simulator.assembly import opened_store, store_to_try
+from simulator.assembly.stores import opened_store, store_to_try
 from simulator.cli.checkpoint_files import CheckpointFile
 from simulator.core.behavior import Behavior, CheckpointFormat
 from simulator.core.checkpoint.bindings import BindingsRead, read_bindings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from simulator.assembly import opened_store
+from simulator.assembly.stores import opened_store
 from simulator.cli.checkpoint_files import CheckpointFile
 from simulator.cli.commands.doctor.checks import Check, ok, problem, warning
 from simulator.core.behavior import Behavior

@@ -17,7 +17,7 @@ from scenarios.exploring.explorer import Exploration, Explorer, KindOfFinding, k
 from scenarios.files.parameters import check_settings, read_settings
 from scenarios.loading.matrix import Narrowing
 from scenarios.schema.variants import ADDS_NOTHING, Persistence, parse_persistence
-from simulator.assembly import simulated
+from simulator.assembly.worlds import simulated
 from simulator.cli.checkpoint_files import FileName
 from simulator.cli.commands.explore.output import exploration_document, print_explorations
 from simulator.cli.examples import example

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from simulator.assembly import opened_store
+from simulator.assembly.stores import opened_store
 from simulator.cli.commands.get.bindings import show_bindings
 from simulator.cli.examples import example
 from simulator.cli.object_options import Asked, asked_options, present

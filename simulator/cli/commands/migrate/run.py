@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from scenarios.kubernetes.pod_identities import read_pod_identities
-from simulator.assembly import opened_store, outlives_its_process, store_to_try
+from simulator.assembly.stores import opened_store, outlives_its_process, store_to_try
 from simulator.cli.commands.migrate.stopped_node import (
     FileToTry,
     NodeFiles,

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from simulator.assembly import served
+from simulator.assembly.servers import served
 from simulator.cli.stopping import stopped_by_signals
 from simulator.engine.spec import SimulationSpec
 from simulator.live.settings import LiveSettings
