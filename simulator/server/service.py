@@ -12,20 +12,21 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import simulator
-from simulator.core.records import KubeletStartFailed, Stamped
+from simulator.core.records import Stamped
 from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action, RebootNode, RestartKubelet, UpgradeKubelet
 from simulator.engine.api_objects import ApiPod
 from simulator.engine.node import Node
 from simulator.engine.world import World
-from simulator.errors import ConfigError, ObjectNotFoundError, ServerError
+from simulator.errors import ConfigError, ObjectNotFoundError
 from simulator.ports import StoreReader
 from simulator.protocol import rebind_control_pb2 as control
 from simulator.reports.documents import Json
 from simulator.server.awaited import Awaited
+from simulator.server.commands import Commands, Enter
 from simulator.server.descriptions import describe_node, describe_pod
 from simulator.server.manifests import read_objects
 from simulator.server.naming import known
@@ -33,7 +34,7 @@ from simulator.server.objects import Objects, wanted
 from simulator.server.pods import Pods
 from simulator.server.reading import answer
 from simulator.server.record_book import RecordBook
-from simulator.server.recordings.inputs import Input, KubeletRestartWanted, RebootWanted
+from simulator.server.recordings.inputs import KubeletRestartWanted, RebootWanted
 from simulator.server.recordings.tape import Tape
 from simulator.server.requested import down_of, key_of
 from simulator.server.served import NodePaths, PluginHost, Served
@@ -41,10 +42,6 @@ from simulator.server.served import NodePaths, PluginHost, Served
 if TYPE_CHECKING:
     from simulator.server.remote_pods import RemotePods
 
-T = TypeVar("T")
-_LOOKS: Final = 100
-_LOOK_S: Final = 0.01
-Enter = Callable[[Callable[[], None]], None]
 Reader = Callable[[], AbstractContextManager[StoreReader]]
 
 BOOKMARK: Final = "BOOKMARK"
@@ -83,7 +80,6 @@ class Service:
         there: RemotePods | None = None,
     ) -> None:
         self._world = world
-        self._enter = enter
         self._there = there
         self._served = served
         self._plugins = plugins
@@ -99,8 +95,7 @@ class Service:
         )
         self._tape = tape
         self._awaited = Awaited()
-        self._start_failures: dict[NodeName, str] = {}
-        self._actions = 0
+        self._commands = Commands(world, tape, enter, self._awaited)
         for stamped in world.records:
             self._recorded(stamped)
         world.watch_records(self._recorded)
@@ -148,7 +143,7 @@ class Service:
         if self._there is not None:
             outcomes = await self._there.apply(objects)
         else:
-            outcomes = await self._entered(lambda: self.pods.apply(objects))
+            outcomes = await self._commands.done(lambda: self.pods.apply(objects))
             await self.pods.made_durable()
         if request.wait and self._there is not None:
             await self._awaited.until(partial(self._there.are_decided, objects, self.pods))
@@ -239,7 +234,7 @@ class Service:
                 for pod in self.pods.delete_object(key, force=request.force, grace_s=grace)
             ]
 
-        pods = await self._entered(act)
+        pods = await self._commands.done(act)
         await self.pods.made_durable()
         if request.wait:
             await self._awaited.until(lambda: all(pod.deleted for pod in pods))
@@ -277,7 +272,9 @@ class Service:
         action: Action = RestartKubelet(node.name, down)
         if version:
             action = UpgradeKubelet(node.name, version, down)
-        await self._perform(node, action, lambda name: KubeletRestartWanted(name, down, version))
+        await self._commands.perform(
+            node, action, lambda name: KubeletRestartWanted(name, down, version)
+        )
         return control.RestartKubeletResponse(kubelet_version=node.behavior.version)
 
     async def reboot_node(self, request: control.RebootNodeRequest) -> control.RebootNodeResponse:
@@ -287,7 +284,7 @@ class Service:
             self._plugins.renumber(node.name)
         down = down_of(request.down_ns)
         action = RebootNode(node.name, down)
-        await self._perform(node, action, lambda name: RebootWanted(name, down))
+        await self._commands.perform(node, action, lambda name: RebootWanted(name, down))
         return control.RebootNodeResponse(boot_id=node.boot_id)
 
     async def start_plugin(
@@ -319,44 +316,10 @@ class Service:
             raise ObjectNotFoundError(message)
         return node
 
-    async def _perform(self, node: Node, action: Action, wanted: Callable[[str], Input]) -> None:
-        self._actions += 1
-        name = f"{type(action).__name__}-{self._actions}"
-        self._start_failures.pop(node.name, None)
-
-        def perform() -> None:
-            self._tape.told(node.name, wanted(name))
-            self._world.perform(action, name)
-
-        await self._entered(perform)
-        await self._awaited.until(lambda: self._world.completed_at(name) is not None)
-        await _shown(node)
-        if failure := self._start_failures.get(node.name):
-            message = f"the kubelet of {node.name} did not start: {failure}"
-            raise ServerError(message)
-
-    async def _entered(self, action: Callable[[], T]) -> T:
-        """Do something in the world, in its turn, and return what came of it."""
-        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-
-        def act() -> None:
-            try:
-                result = action()
-            except Exception as error:  # noqa: BLE001 - handed to the one who asked, who waits
-                outcome = partial(done.set_exception, error)
-            else:
-                outcome = partial(done.set_result, result)
-            if not done.done():
-                outcome()
-
-        self._enter(act)
-        return await done
-
     def _recorded(self, stamped: Stamped) -> None:
         if self._book is not None:
             self._book.note(stamped)
-        if isinstance(stamped.record, KubeletStartFailed):
-            self._start_failures[stamped.node] = stamped.record.message
+        self._commands.recorded(stamped)
         self._awaited.look_soon()
 
 
@@ -370,15 +333,3 @@ def _path_texts(paths: NodePaths) -> dict[str, str]:
         "kubeletSocket": paths.kubelet_socket,
         "podResourcesSocket": paths.pod_resources_socket,
     }
-
-
-async def _shown(node: Node) -> None:
-    """Wait until the API has the statuses of the pods, so that who asks next sees the outcome.
-
-    Not for long: a node that cannot reach the API keeps its statuses.
-    """
-    for _ in range(_LOOKS):
-        kubelet = node.kubelet
-        if kubelet is None or kubelet.has_reported:
-            return
-        await asyncio.sleep(_LOOK_S)
