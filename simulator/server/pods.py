@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Final
 
@@ -18,10 +16,10 @@ from simulator.engine.api_objects import NO_NODE, ApiPod
 from simulator.engine.spec import Controller
 from simulator.engine.world import World
 from simulator.errors import ObjectConflictError, ObjectNotFoundError
-from simulator.server.journal import Journal
-from simulator.server.kept import Kept, KeptPod, KeptWorkload, pod_text, workload_key
+from simulator.server.kept import Kept, KeptPod, pod_text
 from simulator.server.manifests import Applied, ObjectKey, Template, content_of, with_grace
 from simulator.server.naming import known, within
+from simulator.server.pod_notes import PodNotes
 from simulator.server.recordings.inputs import Input, PodUnwanted, PodWanted
 
 IDENTITIES_MAX: Final = 10_000
@@ -51,6 +49,9 @@ class Pods:
         told: Told of what is done with them.
         gone_max: About how many pods must have gone before it is forgotten what they were made of.
         shown: Returns a pod as an API server shows it, if one has the pods.
+
+    Attributes:
+        notes: What is kept of them over restarts of the server.
     """
 
     def __init__(
@@ -74,26 +75,10 @@ class Pods:
         self._identities: dict[PodUid, PodIdentity] = {}
         self._deleted_at: dict[PodUid, Instant] = {}
         self._by_name: dict[tuple[str, str], ApiPod] = {}
-        self._journal: Journal | None = None
-        self._written: set[PodUid] = set()
+        self.notes = PodNotes(self.manifest_of)
         world.api.watch_pods(self._changed)
 
     # Over restarts of the server
-
-    def keep(self, journal: Journal, kept: Kept) -> None:
-        """Write what becomes of the pods to a journal, which says what was there before."""
-        journal.begin(kept)
-        self._journal = journal
-        self._written.update(kept.pods)
-
-    async def made_durable(self) -> None:
-        """Wait until no power cut takes what was written of the pods so far.
-
-        Raises:
-            ServerError: That cannot be had.
-        """
-        if self._journal is not None:
-            await asyncio.to_thread(self._journal.sync)
 
     def restore(self, kept: Kept) -> None:
         """Know the pods of an earlier server again; the nodes have those that are bound."""
@@ -197,13 +182,13 @@ class Pods:
             self._check(each, names)
             created[each.key] = each
             outcomes.append((each.key, "created"))
-        with self._noted_together():
+        with self.notes.together():
             for key, each in created.items():
                 self._contents[key] = each.content
                 if key.resource != POD:
                     names_of = tuple(template.spec.name for template in each.templates)
                     self._workloads[key] = names_of
-                    self._note_workload(key, each.content, names_of)
+                    self.notes.workload(key, each.content, names_of)
                 for template in each.templates:
                     self._create(template)
         return outcomes
@@ -272,10 +257,9 @@ class Pods:
 
     def _delete_workload(self, key: ObjectKey, *, force: bool, grace_s: int | None) -> list[ApiPod]:
         names = self._workloads.pop(key, ())
-        with self._noted_together():
+        with self.notes.together():
             self._contents.pop(key, None)
-            if self._journal is not None:
-                self._journal.workload_gone(workload_key(key.namespace, key.resource, key.name))
+            self.notes.workload_gone(key)
             pods = [
                 pod
                 for pod in self.all()
@@ -336,7 +320,7 @@ class Pods:
             self._identities[uid] = PodIdentity(uid, pod.pod.namespace, pod.pod.name)
             if len(self._identities) > IDENTITIES_MAX:
                 del self._identities[next(iter(self._identities))]
-        self._note(pod)
+        self.notes.pod(pod)
         name = (pod.pod.namespace, pod.pod.name)
         if not pod.deleted:
             self._by_name[name] = pod
@@ -360,29 +344,6 @@ class Pods:
             if name not in used:
                 self._manifests.pop(name, None)
         self._gone.clear()
-
-    def _note(self, pod: ApiPod) -> None:
-        """Write to the journal what has become of a pod."""
-        journal, uid = self._journal, pod.uid
-        if journal is None:
-            return
-        if pod.deleted:
-            self._written.discard(uid)
-            journal.gone(uid)
-        elif uid in self._written:
-            journal.changed(pod)
-        else:
-            self._written.add(uid)
-            journal.pod(pod, self.manifest_of(pod))
-
-    def _noted_together(self) -> AbstractContextManager[None]:
-        """Let what is noted meanwhile be kept by the journal as a whole, or not at all."""
-        return nullcontext() if self._journal is None else self._journal.together()
-
-    def _note_workload(self, key: ObjectKey, content: str, names: tuple[str, ...]) -> None:
-        if self._journal is not None:
-            kept = KeptWorkload(key.resource, key.namespace, key.name, content, names)
-            self._journal.workload(kept)
 
     def _is_wanted(self, pod: ApiPod) -> bool:
         """Tell whether a pod's workload is still there; its controller may be late to know."""

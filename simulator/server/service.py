@@ -144,7 +144,7 @@ class Service:
             outcomes = await self._there.apply(objects)
         else:
             outcomes = await self._commands.done(lambda: self.pods.apply(objects))
-            await self.pods.made_durable()
+            await self.pods.notes.made_durable()
         if request.wait and self._there is not None:
             await self._awaited.until(partial(self._there.are_decided, objects, self.pods))
         elif request.wait:
@@ -235,7 +235,7 @@ class Service:
             ]
 
         pods = await self._commands.done(act)
-        await self.pods.made_durable()
+        await self.pods.notes.made_durable()
         if request.wait:
             await self._awaited.until(lambda: all(pod.deleted for pod in pods))
         return control.DeleteResponse(names=[str(key) for key in keys])

@@ -158,7 +158,7 @@ class Server:
         at_last.callback(service.forget)
         journal.failed = self._failure.set_result
         if there is None:
-            service.pods.keep(journal, kept)
+            service.pods.notes.keep(journal, kept)
         world.watch_records(tape.recorded)
 
         def begin() -> None:
