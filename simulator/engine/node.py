@@ -35,8 +35,8 @@ from simulator.engine.latencies import INIT_CONTAINER_RUN
 from simulator.engine.migration import MigrationProcess
 from simulator.engine.node_phase import NodePhase
 from simulator.engine.plugin_ports import InstalledPlugin, KubeletSocket
-from simulator.engine.pod_factory import uuid_text
 from simulator.engine.ports import Adapters
+from simulator.engine.power import Power
 from simulator.engine.runtime import ContainerProcess, Runtime
 from simulator.engine.spec import NodeSpec, PluginSpec
 from simulator.engine.storage_ports import NodeDatabase
@@ -80,11 +80,8 @@ class Node:
         self._keep = partial(cluster.emit, spec.name)
         self._disturbed = disturbed
         self._streams = cluster.streams
-        self._power = Process(timeline)
-        self._powered = True
-        self._boots = 0
+        self._power = Power(spec.name, timeline, cluster.streams)
         self.replacements = 0
-        self._boot_id = ""
         self._starts = 0
         self._given_up = False
         self.storage = adapters.storage(spec, self._emit)
@@ -115,7 +112,6 @@ class Node:
         self.kept = STRATEGIES[run.persistence]
         bindings = ApiBindings(cluster.api, spec.name, self.kept) if self.kept.in_api else None
         self.authority = Authority(self.storage.disk, self.phase, bindings)
-        self._new_boot()
 
     def emit(self, record: Record) -> None:
         """Stamp a record of this node and keep it."""
@@ -144,17 +140,17 @@ class Node:
     @property
     def boot_id(self) -> str:
         """The id of the present boot."""
-        return self._boot_id
+        return self._power.boot_id
 
     @property
     def power(self) -> Process:
         """What ends when the machine loses power or reboots."""
-        return self._power
+        return self._power.process
 
     @property
     def boots(self) -> int:
         """How often the machine went down."""
-        return self._boots
+        return self._power.boots
 
     @property
     def stops(self) -> int:
@@ -221,12 +217,12 @@ class Node:
         self, downtime: Duration, cause: str = "stopped", behavior: Behavior | None = None
     ) -> None:
         """Stop the kubelet and start it, perhaps in another version, after `downtime`."""
-        if self._powered:
+        if self._power.is_on:
             self._disturbed(self)
         self.stop_kubelet(cause)
         self._given_up = False
         self.behavior = behavior or self.behavior
-        if self._powered:
+        if self._power.is_on:
             self._start_after(downtime)
 
     def migrate(self, to: Phase, downtime: Duration) -> None:
@@ -240,7 +236,7 @@ class Node:
             error = f"a node with the persistence {persistence} cannot be migrated"
             self._emit(MigrationStep(to.value, "", error))
             return
-        if not self._powered:
+        if not self._power.is_on:
             self._emit(MigrationStep(to.value, "", "the node is down"))
             return
         self._disturbed(self)
@@ -278,7 +274,7 @@ class Node:
             if start == self._starts:
                 self.start_kubelet()
 
-        self._power.after(downtime, begin)
+        self._power.process.after(downtime, begin)
 
     # Life of the machine
 
@@ -286,14 +282,14 @@ class Node:
         """End everything in order; the disk keeps all that was written."""
         self._go_down("reboot")
         self.storage.settle()
-        self._boot_after(downtime)
+        self._power.after_downtime(downtime, self._boot)
 
     def cut_power(self, downtime: Duration, loss: Loss) -> None:
         """Lose power, and with it what the disk had not made durable; boot after `downtime`."""
         self._emit(FaultInjected("powerCut", f"on {self.name}"))
         self._go_down("power cut")
         self.storage.cut_power(loss, self._streams.stream(f"power/{self.name}"))
-        self._boot_after(downtime)
+        self._power.after_downtime(downtime, self._boot)
 
     def recreate(self, downtime: Duration) -> None:
         """Put a blank machine of the same name in this one's place."""
@@ -301,42 +297,25 @@ class Node:
         self.replacements += 1
         self.storage.replace()
         self.runtime.wipe()
-        self._boot_after(downtime)
+        self._power.after_downtime(downtime, self._boot)
 
     def _go_down(self, cause: str) -> None:
-        if self._powered:
+        if self._power.is_on:
             self._disturbed(self)
         self.stop_kubelet(cause)
         self._given_up = False
-        self._powered = False
-        self._power.kill()
+        self._power.turn_off()
         for plugin in self.plugins.values():
             plugin.lose_power()
         self.runtime.stop_all(cause)
-        self._boots += 1
-
-    def _boot_after(self, downtime: Duration) -> None:
-        boot = self._boots
-
-        def begin() -> None:
-            if boot == self._boots:
-                self._boot()
-
-        self._timeline.call_after(downtime, begin)
 
     def _boot(self) -> None:
-        self._powered = True
-        self._power = Process(self._timeline)
-        self._new_boot()
+        self._power.turn_on()
         for plugin in self.plugins.values():
             plugin.boot()
             if plugin.spec.starts_after_boot is not None:
-                self._power.after(plugin.spec.starts_after_boot, plugin.start)
+                self._power.process.after(plugin.spec.starts_after_boot, plugin.start)
         self.start_kubelet()
-
-    def _new_boot(self) -> None:
-        number = self._streams.number(f"boot/{self.name}/{self._boots}")
-        self._boot_id = uuid_text(number)
 
     # What a kubelet tells its machine
 
@@ -349,7 +328,7 @@ class Node:
                 if self.kubelet is not None:
                     self.kubelet.init_container_exited(process.pod)
 
-        self._power.after(INIT_CONTAINER_RUN, end)
+        self._power.process.after(INIT_CONTAINER_RUN, end)
 
     # Faults
 
@@ -361,7 +340,7 @@ class Node:
         """Kill a plugin's process and start it again after `restart_after`, if given."""
         plugin.stop()
         if restart_after is not None:
-            self._power.after(restart_after, plugin.start)
+            self._power.process.after(restart_after, plugin.start)
 
     def break_stream(self, plugin: str) -> None:
         """End the stream of the plugin of this name, if there is one."""
