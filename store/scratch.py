@@ -2,7 +2,10 @@
 
 Everything is kept in a schema that is made for it and dropped afterwards, so a database with other
 things in it may be named. The log is the whole server's: a measurement wants a server for itself.
-How often it is synced the server tells only seconds later, so that is not counted.
+
+How often the server has synced its log and how much it has written to it, each of its sessions
+tells only once a second, or later when it is idle. From version 15 on a session can be asked to
+tell at once, so that of the store is asked; of a store in another process nothing is known.
 
 A server cannot be told to sync more slowly; it can be told to wait before it writes and syncs its
 log (`commit_delay`, with `commit_siblings` 0 always), which delays a commit just as much.
@@ -13,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from sqlalchemy import Connection, NullPool, create_engine
@@ -21,13 +25,37 @@ from sqlalchemy.engine import make_url
 from simulator.core.instants import MICROSECOND, Duration, format_duration
 from simulator.errors import ConfigError
 from store.databases import translating
+from store.sql_store import SqlStore
 
 PREFIX: Final = "rebind_bench_"
 DELAY_MAX: Final = Duration(100_000 * MICROSECOND)
 """What the server takes as a delay at most."""
 _RANDOM_BYTES: Final = 4
 _OPTIONS: Final = "options"
-_WRITTEN: Final = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint"
+_TELL: Final = "SELECT pg_stat_force_next_flush()"
+_NEW_STATISTICS: Final = 18
+_OLD_STATISTICS: Final = 15
+_BY_KIND_OF_FILE: Final = (
+    "SELECT sum(fsyncs), sum(write_bytes) FROM pg_stat_io WHERE object = 'wal'"
+)
+_OF_THE_LOG: Final = "SELECT wal_sync, wal_bytes FROM pg_stat_wal"
+_SYNCED_BY_WRITING: Final = "open_"
+"""How the ways to sync the log begin that need no fsync."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogCosts:
+    """What a server has done for its log so far, for whomever.
+
+    Attributes:
+        syncs: How often it was synced, 0 on a server that syncs nothing; None where that is not
+            known, or each write waits for the disk by itself.
+        written: Bytes that were given to the operating system, in whole pages; before version 18
+            those that were put into the log, which are fewer. None where that is not known.
+    """
+
+    syncs: int | None = None
+    written: int | None = None
 
 
 class Scratch:
@@ -40,10 +68,35 @@ class Scratch:
     def __init__(self, url: str, connection: Connection) -> None:
         self.url = url
         self._connection = connection
+        version = int(self._say("SHOW server_version_num")) // 10_000
+        self._statistics = statistics_of(version)
+        self._are_syncs_told = not self._say("SHOW wal_sync_method").startswith(_SYNCED_BY_WRITING)
 
-    def written(self) -> int:
-        """Return how many bytes of its log the server has written so far, by whomever."""
-        return int(self._connection.exec_driver_sql(_WRITTEN).scalar() or 0)
+    def log_costs(self, store: SqlStore) -> LogCosts:
+        """Return what the server has done for its log so far, for whomever.
+
+        Args:
+            store: The one that writes there; a batch that it writes is waited for.
+        """
+        if self._statistics is None:
+            return LogCosts()
+        with store.between_batches() as writer:
+            writer.say(_TELL)
+        syncs, written = self._connection.exec_driver_sql(self._statistics).one()
+        return LogCosts(int(syncs) if self._are_syncs_told else None, int(written))
+
+    def _say(self, sql: str) -> str:
+        return str(self._connection.exec_driver_sql(sql).scalar())
+
+
+def statistics_of(version: int) -> str | None:
+    """Return the query for a server's fsyncs of its log and the bytes of it, by major version.
+
+    None where sessions cannot be asked to tell at once.
+    """
+    if version >= _NEW_STATISTICS:
+        return _BY_KIND_OF_FILE
+    return _OF_THE_LOG if version >= _OLD_STATISTICS else None
 
 
 @contextlib.contextmanager

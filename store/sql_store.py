@@ -41,7 +41,7 @@ from simulator.ports import (
 )
 from store import queries, schema
 from store.changes import held_by_another
-from store.database import Database
+from store.database import Database, Writer
 from store.databases import database_at
 from store.imports import bound_ids, by_key
 from store.object_cache import ObjectCache
@@ -192,6 +192,12 @@ class SqlStore:
         """Return the file last imported for the node, if any."""
         with self._reading() as connection:
             return queries.imported_by(connection, node)
+
+    @contextmanager
+    def between_batches(self) -> Iterator[Writer]:
+        """Lend the writer while no batch is written, to who asks the database about itself."""
+        with self._lock, self._translating():
+            yield self.writer
 
     def close(self) -> None:
         """Let go of the database."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.measuring.instruments import ProcessMeter, Usage
 from benchmarks.measuring.windows import Costs
+from store.scratch import LogCosts
 
 
 @dataclass(slots=True)
@@ -18,14 +19,14 @@ class Instruments:
         fsyncs: Returns how many there were so far; None where they are not counted.
         client: Of the process that offers load; None in virtual time, where nothing is used up.
         server: Of the process that serves; None where that is the same one.
-        log: Returns the bytes that a database server has written so far; None without one.
+        log: Returns what a database server has done for its log so far; None without one.
         calls: API calls by verb and kind.
     """
 
     fsyncs: Callable[[], int | None] = lambda: None
     client: ProcessMeter | None = None
     server: ProcessMeter | None = None
-    log: Callable[[], int] | None = None
+    log: Callable[[], LogCosts] | None = None
     calls: Counter[str] = field(default_factory=Counter)
 
     def read(self, bound: int) -> Costs:
@@ -33,9 +34,11 @@ class Instruments:
         nothing = Usage(None, None, None)
         client = nothing if self.client is None else self.client.read()
         server = nothing if self.server is None else self.server.read()
+        log = LogCosts(0, 0) if self.log is None else self.log()
+        served = 0 if self.server is None else server.written
         return Costs(
-            fsyncs=self.fsyncs(),
-            written=self._written(client, server),
+            fsyncs=_sum(self.fsyncs(), log.syncs),
+            written=_sum(client.written, served, log.written),
             cpu_client_s=client.cpu_s,
             cpu_server_s=server.cpu_s,
             calls=self.calls.copy(),
@@ -53,11 +56,8 @@ class Instruments:
         meter = self.server or self.client
         return None if meter is None else meter.read().memory_peak
 
-    def _written(self, client: Usage, server: Usage) -> int | None:
-        counts = [client.written]
-        if self.server is not None:
-            counts.append(server.written)
-        if self.log is not None:
-            counts.append(self.log())
-        known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) else None
+
+def _sum(*counts: int | None) -> int | None:
+    """Add up what is counted, if everything is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None

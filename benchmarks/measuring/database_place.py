@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +12,20 @@ from benchmarks.results.rows import Store
 from simulator.errors import ConfigError
 from simulator.ports import Durability
 from store.retention import CHANGES_MAX
-from store.scratch import scratch
+from store.scratch import Scratch, scratch
 from store.sql_store import SqlStore
 
 
 @dataclass(frozen=True, slots=True)
 class DatabasePlace:
-    """Where a database is, and how much of its server's log was written; None without a server."""
+    """Where a database is.
+
+    Attributes:
+        server: Its place on a server; None where it is a file.
+    """
 
     url: str
-    written: Callable[[], int] | None = None
+    server: Scratch | None = None
 
 
 @contextmanager
@@ -39,7 +43,7 @@ def opened_database(request: Request, folder: Path) -> Iterator[DatabasePlace]:
         reason = "there is no PostgreSQL database to measure on; name one with --db-url"
         raise ConfigError(reason)
     with scratch(request.postgresql, added_fsync=combination.added_fsync) as made:
-        yield DatabasePlace(made.url, made.written)
+        yield DatabasePlace(made.url, made)
 
 
 def opened_store(request: Request, url: str) -> SqlStore:

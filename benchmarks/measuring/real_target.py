@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -38,6 +38,7 @@ from simulator.live.settings import LiveSettings
 from simulator.live.world import LiveWorld
 from simulator.ports import Durability
 from store.committer import COMMIT_BATCH
+from store.scratch import LogCosts, Scratch
 from store.sql_store import SqlStore
 
 
@@ -51,14 +52,14 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
         files = CountedFsync()
         syncs = _Syncs([files.count])
         database = stack.enter_context(opened_database(request, folder))
-        instruments = Instruments(syncs.number, client=ProcessMeter(), log=database.written)
+        instruments = Instruments(syncs.number, client=ProcessMeter())
         store = None
         if Keeper.DATABASE in combination.keepers:
             syncs.counts.append(stack.enter_context(_counted()))
             store = opened_store(request, database.url)
             stack.callback(store.close)
-        if database.written is not None:
-            instruments.fsyncs = lambda: None
+        if database.server is not None:
+            instruments.log = _log(database.server, None if combination.has_api_server else store)
         commit_batch = combination.commit_batch or COMMIT_BATCH
         settings = LiveSettings(root=folder, commit_batch=commit_batch, sync=files)
         making = Making(request)
@@ -82,6 +83,11 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
         syncs.add(combination.added_fsync)
         loses = combination.durability not in {None, Durability.FULL}
         yield making.target(driver, Risk(syncs.number if loses else None), instruments)
+
+
+def _log(server: Scratch, store: SqlStore | None) -> Callable[[], LogCosts]:
+    """Return what asks for the costs of a server's log; None: another process writes there too."""
+    return LogCosts if store is None else partial(server.log_costs, store)
 
 
 @contextmanager

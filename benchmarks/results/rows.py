@@ -134,7 +134,8 @@ class Row:
         latencies: By measure; a measure that does not apply is left out. Pods that were not served
             count with the time that they had waited when the phase was cut.
         served_each_second: From the start of the phase.
-        bytes_written: Given to the operating system.
+        fsyncs, bytes_written: Of all who keep bindings; bytes are those given to the operating
+            system. Of a PostgreSQL server those of its log; None where they cannot be known.
         bindings: Devices that were bound and became durable.
         at_risk_max, at_risk_end: Bindings that a crash would have lost, at most and at the end.
         cpu_client_s, cpu_server_s: Seconds of CPU time of what offers load and of what serves it;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 from dataclasses import replace
 
@@ -15,9 +14,7 @@ from simulator.core.instants import MILLISECOND, SECOND, Duration
 from simulator.errors import ConfigError
 from simulator.live.world import LiveWorld
 from store.scratch import DELAY_MAX, PREFIX, scratch
-from store.sql_store import SqlStore
 from tests.benchmarks.measuring.runs import Written, ms
-from tests.store.world import admits_one
 
 REAL = Written(
     nodes=2,
@@ -49,7 +46,7 @@ def test_a_database_on_a_server_is_measured_in_a_schema_of_its_own(
 
     assert row.setting.store is Store.POSTGRESQL
     assert (row.served, row.errors, row.bindings) == (10, 0, 10)
-    assert row.fsyncs is None
+    assert row.fsyncs == 0  # This server syncs nothing.
     assert row.bytes_written is not None
     assert row.bytes_written > 0
     assert len(seen) == 1
@@ -61,23 +58,6 @@ def test_a_combination_on_a_server_wants_to_be_told_of_one() -> None:
 
     with pytest.raises(ConfigError, match="name one with --db-url"):
         written.row(postgresql=None)
-
-
-def test_a_commit_on_a_server_takes_as_much_longer_as_is_asked_for() -> None:
-    with closing(PostgresServer(durable=True)) as syncing:
-        syncing.start()
-        with (
-            scratch(syncing.url(syncing.lend_database()), added_fsync=ms(40)) as made,
-            closing(SqlStore(made.url)) as store,
-        ):
-            before = made.written()
-            begun = time.monotonic_ns()
-            store.apply([admits_one("a", "gpu-0")])
-            took = time.monotonic_ns() - begun
-            written = made.written() - before
-
-    assert took >= 40 * MILLISECOND
-    assert written > 0
 
 
 def test_a_server_that_syncs_nothing_cannot_sync_more_slowly(postgres_url: str) -> None:
