@@ -32,6 +32,10 @@ DELAY_MAX: Final = Duration(100_000 * MICROSECOND)
 """What the server takes as a delay at most."""
 _RANDOM_BYTES: Final = 4
 _OPTIONS: Final = "options"
+_STORED: Final = (
+    "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "
+    "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r'"
+)
 _TELL: Final = "SELECT pg_stat_force_next_flush()"
 _NEW_STATISTICS: Final = 18
 _OLD_STATISTICS: Final = 15
@@ -65,12 +69,18 @@ class Scratch:
         url: Of the schema, for a store.
     """
 
-    def __init__(self, url: str, connection: Connection) -> None:
+    def __init__(self, url: str, name: str, connection: Connection, looking: Connection) -> None:
         self.url = url
+        self._name = name
         self._connection = connection
+        self._looking = looking
         version = int(self._say("SHOW server_version_num")) // 10_000
         self._statistics = statistics_of(version)
         self._are_syncs_told = not self._say("SHOW wal_sync_method").startswith(_SYNCED_BY_WRITING)
+
+    def stored(self) -> int:
+        """Return how many bytes its tables take up, with their indexes; any thread may ask."""
+        return int(self._looking.exec_driver_sql(_STORED, (self._name,)).scalar() or 0)
 
     def log_costs(self, store: SqlStore) -> LogCosts:
         """Return what the server has done for its log so far, for whomever.
@@ -123,7 +133,7 @@ def scratch(url: str, *, added_fsync: Duration = Duration(0)) -> Iterator[Scratc
             raise ConfigError(reason)
         engine = create_engine(database.url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
         name = f"{PREFIX}{secrets.token_hex(_RANDOM_BYTES)}"
-        with engine.connect() as connection:
+        with engine.connect() as connection, engine.connect() as looking:
             if added_fsync and connection.exec_driver_sql("SHOW fsync").scalar() != "on":
                 reason = (
                     f"the server of {database.name} does not sync its log, so nothing can be added "
@@ -132,7 +142,7 @@ def scratch(url: str, *, added_fsync: Duration = Duration(0)) -> Iterator[Scratc
                 raise ConfigError(reason)
             connection.exec_driver_sql(f"CREATE SCHEMA {name}")
             try:
-                yield Scratch(_within(url, name, added_fsync), connection)
+                yield Scratch(_within(url, name, added_fsync), name, connection, looking)
             finally:
                 connection.exec_driver_sql(f"DROP SCHEMA {name} CASCADE")
 

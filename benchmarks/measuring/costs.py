@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from benchmarks.measuring.footprints import FootprintMeter
 from benchmarks.measuring.instruments import ProcessMeter, Usage
 from benchmarks.measuring.windows import Costs
 from store.scratch import LogCosts
@@ -21,6 +22,7 @@ class Instruments:
         server: Of the process that serves; None where that is the same one.
         log: Returns what a database server has done for its log so far; None without one.
         calls: API calls by verb and kind.
+        footprint: Reads what is taken up; None in virtual time, where nothing is.
     """
 
     fsyncs: Callable[[], int | None] = lambda: None
@@ -28,6 +30,7 @@ class Instruments:
     server: ProcessMeter | None = None
     log: Callable[[], LogCosts] | None = None
     calls: Counter[str] = field(default_factory=Counter)
+    footprint: FootprintMeter | None = None
 
     def read(self, bound: int) -> Costs:
         """Return what was spent so far."""

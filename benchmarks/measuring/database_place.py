@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from benchmarks.measuring.footprints import Reading, database_size
 from benchmarks.measuring.making import Request
 from benchmarks.results.rows import Store
 from simulator.errors import ConfigError
@@ -21,10 +23,12 @@ class DatabasePlace:
     """Where a database is.
 
     Attributes:
+        stored: Returns how many bytes it takes up on disk.
         server: Its place on a server; None where it is a file.
     """
 
     url: str
+    stored: Reading
     server: Scratch | None = None
 
 
@@ -37,13 +41,14 @@ def opened_database(request: Request, folder: Path) -> Iterator[DatabasePlace]:
     """
     combination = request.combination
     if combination.store is not Store.POSTGRESQL:
-        yield DatabasePlace(f"sqlite:///{folder / 'rebind.db'}")
+        file = folder / "rebind.db"
+        yield DatabasePlace(f"sqlite:///{file}", partial(database_size, file))
         return
     if request.postgresql is None:
         reason = "there is no PostgreSQL database to measure on; name one with --db-url"
         raise ConfigError(reason)
     with scratch(request.postgresql, added_fsync=combination.added_fsync) as made:
-        yield DatabasePlace(made.url, made)
+        yield DatabasePlace(made.url, made.stored, made)
 
 
 def opened_store(request: Request, url: str) -> SqlStore:

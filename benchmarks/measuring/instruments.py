@@ -64,7 +64,11 @@ class ProcessMeter:
 
     def read(self) -> Usage:
         """Return what it has used so far."""
-        return Usage(self._cpu_s(), self._written(), self._memory_peak())
+        return Usage(self._cpu_s(), self._written(), self._memory("VmHWM:"))
+
+    def memory(self) -> int | None:
+        """Return the bytes of memory that it uses now."""
+        return self._memory("VmRSS:")
 
     def forget_peak(self) -> None:
         """Let the peak of memory begin anew, where the system allows it."""
@@ -83,8 +87,8 @@ class ProcessMeter:
     def _written(self) -> int | None:
         return _field(self._folder / "io", self._counter)
 
-    def _memory_peak(self) -> int | None:
-        kibibytes = _field(self._folder / "status", "VmHWM:")
+    def _memory(self, name: str) -> int | None:
+        kibibytes = _field(self._folder / "status", name)
         return None if kibibytes is None else kibibytes * _KIB
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from benchmarks.measuring.api_calls import CallOffering
 from benchmarks.measuring.clocks import Driver
 from benchmarks.measuring.costs import Instruments
+from benchmarks.measuring.courses import Course
 from benchmarks.measuring.disturbing import Disturber
 from benchmarks.measuring.following import Follower
 from benchmarks.measuring.lives import Lives
@@ -22,11 +23,9 @@ from benchmarks.profiles.loads import RampLoad
 from benchmarks.profiles.profile import Phase, Profile
 from benchmarks.profiles.schedule import arrivals
 from benchmarks.results.rows import Measure, Row, Setting
-from simulator.core.instants import MINUTE, SECOND, Duration, after
+from simulator.core.instants import MINUTE, SECOND, Duration, Instant, after
 from simulator.engine.timeline import Priority
 
-_PROGRESS_OF: Final = 2_000
-"""The p99 of the progress is that of so many of the latest pods."""
 GONE_WITHIN: Final = Duration(10 * MINUTE)
 """How long the pods of earlier phases may take to go, where a phase begins afresh."""
 
@@ -141,7 +140,7 @@ class Phases:
         )
         befalling = disturbances(self._profile, phase, nodes=self._setting.nodes, seed=self._seed)
         ramp = Ramp(phase) if isinstance(phase.load, RampLoad) else None
-        windows = [_stretch(phase)] if ramp is None else ramp.windows
+        windows = [self._stretch(phase)] if ramp is None else ramp.windows
         make = CallOffering if phase.api_calls else Offering
         offering = make(
             driver=self._driver,
@@ -161,6 +160,15 @@ class Phases:
             windows=windows,
             ramp=ramp,
         )
+
+    def _stretch(self, phase: Phase) -> Window:
+        """Return the stretch of a phase that is measured: all but its warm-up."""
+        end = phase.duration if phase.load is not None and phase.duration else None
+        window = Window(phase.name, phase.warmup, end)
+        if phase.is_sliced:
+            meter = self._target.instruments.footprint
+            window.course = Course(phase.steady, None if meter is None else meter.begin)
+        return window
 
     def _finish(self, run: _Run, *, interrupted: bool) -> None:
         self._present = None
@@ -214,9 +222,23 @@ class _Run:
                 timeline.call_at(at, partial(self._open, index), Priority.MACHINE)
             else:
                 self._open(index)
+            if window.course is not None:
+                self._plan_slice(window.course, at)
         if self.ramp is not None and self.windows[-1].end is not None:
             last = after(begun, self.windows[-1].end)
             timeline.call_at(last, partial(self._open, len(self.windows)), Priority.MACHINE)
+
+    def _plan_slice(self, course: Course, begins: Instant) -> None:
+        """Plan the end of a slice, and then of those that follow it."""
+
+        def end() -> None:
+            if not self.is_finished:
+                course.end_slice()
+                if not course.is_over:
+                    self._plan_slice(course, ends)
+
+        ends = after(begins, course.each)
+        self._driver.world.timeline.call_at(ends, end, Priority.OBSERVE)
 
     def is_done(self) -> bool:
         """Tell whether nothing is left to be waited for."""
@@ -242,6 +264,8 @@ class _Run:
         begun = [window for window in self.windows if window.before is not None]
         for window in begun:
             self._close(window)
+            while window.course is not None and not (window.course.is_over or interrupted):
+                window.course.end_slice()  # The last one ends in the same instant as the load.
         is_cut = interrupted
         rows = []
         for window in begun:
@@ -293,15 +317,9 @@ class _Run:
             window.at_risk_max, window.at_risk_end = risk.most, risk.now
 
 
-def _stretch(phase: Phase) -> Window:
-    """Return the stretch of a phase that is measured: all but its warm-up."""
-    end = phase.duration if phase.load is not None and phase.duration else None
-    return Window(phase.name, phase.warmup, end)
-
-
 def percentile_99(window: Window) -> Duration | None:
     """Return a window's present p99 of admission; None before the first pod."""
-    return window.percentile(Measure.ADMISSION, 99, of=_PROGRESS_OF)
+    return window.percentile(Measure.ADMISSION, 99)
 
 
 def row_count(profile: Profile) -> int:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from benchmarks.measuring.windows import Window
 from benchmarks.profiles.loads import RampLoad
 from benchmarks.profiles.profile import Phase
 from benchmarks.results.rows import Measure
 from simulator.core.instants import SECOND
-
-_JUDGED_MAX: Final = 20_000
-"""So many of the latest latencies of a step are looked at."""
 
 
 class Ramp:
@@ -43,7 +38,7 @@ class Ramp:
         share = window.served / window.offered if window.offered else 1.0
         too_much = share < saturated.achieved_below
         if saturated.p99_above is not None:
-            p99 = window.percentile(Measure.ADMISSION, 99, of=_JUDGED_MAX)
+            p99 = window.percentile(Measure.ADMISSION, 99)
             too_much = too_much or (p99 is not None and p99 > saturated.p99_above)
         step = self._steps[index]
         seconds = (step.end - step.begin) / SECOND

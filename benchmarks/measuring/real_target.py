@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -17,6 +17,7 @@ from benchmarks.measuring.cluster import existing_pods, node_name
 from benchmarks.measuring.costs import Instruments
 from benchmarks.measuring.database_place import opened_database, opened_store
 from benchmarks.measuring.following import Risk
+from benchmarks.measuring.footprints import FootprintMeter, Reading, file_sizes
 from benchmarks.measuring.foreign_cluster import foreign_cluster
 from benchmarks.measuring.instruments import ProcessMeter
 from benchmarks.measuring.making import READY_WITHIN, WATCHING, Making, Request, begin
@@ -27,6 +28,7 @@ from benchmarks.profiles import combinations
 from benchmarks.profiles.combinations import Keeper
 from benchmarks.sync_counter import Syncs, counted_syncs
 from simulator.api.client.endpoint import ApiEndpoint
+from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.instants import SECOND, Duration
 from simulator.core.persistence.choosing import STRATEGIES
 from simulator.core.pods import PodUid
@@ -53,9 +55,11 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
         syncs = _Syncs([files.count])
         database = stack.enter_context(opened_database(request, folder))
         instruments = Instruments(syncs.number, client=ProcessMeter())
+        stored: list[Reading] = []
         store = None
         if Keeper.DATABASE in combination.keepers:
             syncs.counts.append(stack.enter_context(_counted()))
+            stored.append(database.stored)
             store = opened_store(request, database.url)
             stack.callback(store.close)
         if database.server is not None:
@@ -75,9 +79,19 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
                 syncs=syncs,
                 instruments=instruments,
             )
+            stored.append(_unknown if request.cluster is not None else database.stored)
             settings = replace(settings, api=RemoteSettings(endpoint, at_once=combination.clients))
             making = Making(request, await _existing(request, endpoint))
         driver = await _begun(making, settings, store, stack)
+        if Keeper.FILE in combination.keepers:
+            checkpoints = [
+                settings.folder(node).device_plugins / CHECKPOINT_FILE_NAME
+                for node in driver.world.nodes
+            ]
+            stored.append(partial(file_sizes, checkpoints))
+        footprint = _footprint(instruments, stored)
+        stack.callback(footprint.close)
+        instruments.footprint = footprint
         await stack.enter_async_context(reading(request.profile.reads, driver.world))
         stack.enter_context(_collected())
         syncs.add(combination.added_fsync)
@@ -88,6 +102,19 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
 def _log(server: Scratch, store: SqlStore | None) -> Callable[[], LogCosts]:
     """Return what asks for the costs of a server's log; None: another process writes there too."""
     return LogCosts if store is None else partial(server.log_costs, store)
+
+
+def _footprint(instruments: Instruments, stored: Sequence[Reading]) -> FootprintMeter:
+    client, server = instruments.client, instruments.server
+    return FootprintMeter(
+        _unknown if client is None else client.memory,
+        _unknown if server is None else server.memory,
+        stored,
+    )
+
+
+def _unknown() -> None:
+    """Nobody can read it here."""
 
 
 @contextmanager

@@ -6,13 +6,13 @@ that is. So a stall is paid for by every pod that it delays.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
 from benchmarks.measuring.carried import counted
-from benchmarks.results.latencies import Latencies
+from benchmarks.measuring.courses import Course
+from benchmarks.measuring.span_counts import SpanCounts
 from benchmarks.results.rows import Measure, Row, Setting
 from simulator.core.instants import MILLISECOND, SECOND, Duration
 
@@ -79,6 +79,7 @@ class Window:
         at_risk_max, at_risk_end: See `Row`.
         memory_peak: See `Row`.
         pending: Pods that are offered and neither served nor failed.
+        course: Collects its slices; None where it has none.
     """
 
     def __init__(self, phase: str, start: Duration, end: Duration | None) -> None:
@@ -93,9 +94,10 @@ class Window:
         self.at_risk_end: int | None = None
         self.memory_peak: int | None = None
         self.pending: dict[int, Followed] = {}
+        self.course: Course | None = None
         self._last_served_ns = 0
         self._served_in: Counter[int] = Counter()
-        self._spans: dict[Measure, array[int]] = {}
+        self._spans: dict[Measure, SpanCounts] = {}
 
     def offer(self, due_ns: int, now_ns: int) -> None:
         """Count a pod whose turn has come."""
@@ -111,6 +113,8 @@ class Window:
         self.skipped += 1
         for measure in Measure:
             self._record(measure, now_ns - due_ns)
+        if self.course is not None:
+            self.course.skipped(due_ns - self.begun_ns, now_ns - self.begun_ns)
 
     def reached(self, followed: Followed, measure: Measure, now_ns: int) -> None:
         """Take note that a pod has come to something."""
@@ -120,6 +124,8 @@ class Window:
             self.served += 1
             self._last_served_ns = now_ns
             self._served_in[max(now_ns - self.begun_ns, 0) // SECOND] += 1
+            if self.course is not None:
+                self.course.served(followed.due_ns - self.begun_ns, now_ns - self.begun_ns)
         if not followed.awaited:
             self.pending.pop(id(followed), None)
 
@@ -143,18 +149,10 @@ class Window:
         """How many pods have no durable admission yet."""
         return self.offered - self.served - self.errors - self.skipped
 
-    def percentile(self, measure: Measure, percent: float, *, of: int) -> Duration | None:
-        """Return a percentile of the latest latencies; None when there are none.
-
-        Args:
-            measure: Of what.
-            percent: Which.
-            of: How many are looked at, at most: who asks in the middle of a run holds it up.
-        """
-        latest = sorted(self._spans.get(measure, array("q"))[-of:])
-        if not latest:
-            return None
-        return Duration(latest[min(int(len(latest) * percent / 100), len(latest) - 1)])
+    def percentile(self, measure: Measure, percent: float) -> Duration | None:
+        """Return a percentile of the latencies so far; None when there are none."""
+        spans = self._spans.get(measure)
+        return None if spans is None else spans.percentile(percent)
 
     def row(
         self, setting: Setting, *, repetition: int, cut_ns: int, interrupted: bool = False
@@ -163,6 +161,8 @@ class Window:
         for followed in self.pending.values():
             for measure in followed.awaited:
                 self._record(measure, cut_ns - followed.due_ns)
+            if self.course is not None and Measure.ADMISSION in followed.awaited:
+                self.course.unserved(followed.due_ns - self.begun_ns, cut_ns - self.begun_ns)
         last_ns = cut_ns if self.unserved > 0 or not self.served else self._last_served_ns
         length = self.end - self.start if self.end is not None else last_ns - self.begun_ns
         if interrupted:
@@ -180,11 +180,12 @@ class Window:
             skipped=self.skipped,
             errors=self.errors,
             latencies={
-                measure: Latencies(self._spans[measure])
+                measure: self._spans[measure].latencies()
                 for measure in Measure
                 if measure in self._spans
             },
             served_each_second=self._each_second(),
+            over_time=() if self.course is None else self.course.slices(),
             fsyncs=_between(before.fsyncs, after.fsyncs),
             bytes_written=_between(before.written, after.written),
             bindings=after.bound - before.bound,
@@ -198,7 +199,10 @@ class Window:
         )
 
     def _record(self, measure: Measure, span: int) -> None:
-        self._spans.setdefault(measure, array("q")).append(max(span, 0))
+        spans = self._spans.get(measure)
+        if spans is None:
+            spans = self._spans[measure] = SpanCounts()
+        spans.add(max(span, 0))
 
     def _each_second(self) -> tuple[int, ...]:
         seconds = max(self._served_in, default=-1) + 1

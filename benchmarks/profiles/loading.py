@@ -10,6 +10,7 @@ from pathlib import Path as FilePath
 from benchmarks.profiles import loads, profile
 from benchmarks.profiles.combinations import PRODUCTS_MAX, Matrix, idle_knob, size
 from benchmarks.profiles.phase_length import UnboundedPhaseError, with_length
+from benchmarks.profiles.profile import SLICED_FROM, FlatGate
 from benchmarks.profiles.schema.matrix import Knobs
 from benchmarks.profiles.schema.nodes import PodTemplate
 from benchmarks.profiles.schema.phases import Phase
@@ -264,6 +265,12 @@ class _Loader:
             if bounded.measured and 0 < bounded.expected <= bounded.warmup:
                 reason = f"nothing is left to measure of {format_duration(bounded.expected)}"
                 raise self._fault((*path, "warmup"), reason)
+            if not bounded.is_sliced and any(isinstance(one, FlatGate) for one in bounded.gates):
+                reason = (
+                    f"what is flat is told of loads that are measured for "
+                    f"{format_duration(SLICED_FROM)} at least and end by their time alone"
+                )
+                raise self._fault((*path, "gate"), reason)
             phases.append(bounded)
         return tuple(phases)
 
@@ -293,7 +300,7 @@ class _Loader:
             restarts=restarts.value if restarts is not None else None,
             reboots=reboots.value if reboots is not None else None,
             chaos=chaos.value if chaos is not None else None,
-            gates=tuple(gate.value for gate in written.gate),
+            gates=tuple(each for gate in written.gate for each in gate.values),
         )
 
     def _bounded(

@@ -9,13 +9,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from typing import Final
 
 from benchmarks.profiles.combinations import Combination, Matrix, nearest_first, product
-from benchmarks.profiles.loads import Lifetime, Load
+from benchmarks.profiles.loads import Burst, Lifetime, Load, RampLoad
 from benchmarks.results.rows import Measure, Store
-from simulator.core.instants import Duration
+from benchmarks.results.slices import Tracked
+from simulator.core.instants import SECOND, Duration
 from simulator.core.pods import Container, ContainerKind
 from simulator.core.resources import ResourceName
+
+SLICED_FROM: Final = Duration(30 * SECOND)
+"""How long a load is measured before one can look whether something drifts meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +176,19 @@ class RateGate:
     achieved: float
 
 
-Gate = LatencyGate | RateGate
+@dataclass(frozen=True, slots=True)
+class FlatGate:
+    """A phase passes when something is no worse in its last third than in its first.
+
+    Attributes:
+        within: By what share it may be worse all the same.
+    """
+
+    tracked: Tracked
+    within: Fraction
+
+
+Gate = LatencyGate | RateGate | FlatGate
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +226,18 @@ class Phase:
     reboots: NodeReboots | None = None
     chaos: Chaos | None = None
     gates: tuple[Gate, ...] = ()
+
+    @property
+    def steady(self) -> Duration:
+        """How long a load is measured that goes on as it began; 0 where nobody knows before."""
+        if self.load is None or isinstance(self.load, Burst | RampLoad) or self.until is not None:
+            return Duration(0)
+        return Duration(max(self.duration - self.warmup, 0))
+
+    @property
+    def is_sliced(self) -> bool:
+        """Whether one can look whether something drifts in it."""
+        return self.steady >= SLICED_FROM
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from benchmarks.results.batch_findings import batching
+from benchmarks.results.drift_findings import over_time
 from benchmarks.results.merging import Merged
 from benchmarks.results.naming import Naming
 from benchmarks.results.pairs import at_scheduled_rates, keeps_up, pairs
@@ -47,11 +48,12 @@ def findings(merged: Sequence[Merged]) -> tuple[str, ...]:
     ]
     found = [kind[0] for kind in kinds if kind] + [one for kind in kinds for one in kind[1:]]
     found += _ease(at_scheduled_rates(merged))
+    drifts = list(over_time(merged, naming))
     if not found:
-        return (_alone(merged[0], naming) if len(merged) == 1 else _fastest(merged, naming),)
-    if any(len(one.rows) == 1 and one.setting.clock is TimeSource.REAL for one in merged):
+        found = [_alone(merged[0], naming) if len(merged) == 1 else _fastest(merged, naming)]
+    elif any(len(one.rows) == 1 and one.setting.clock is TimeSource.REAL for one in merged):
         found[0] += _UNTOLD
-    return tuple(found)
+    return (*drifts[:1], *found, *drifts[1:])
 
 
 def _growth(merged: Sequence[Merged]) -> Iterator[str]:

@@ -20,7 +20,8 @@ PERCENTILES: Final = (50.0, 90.0, 99.0, 99.9, 100.0)
 """Printed of every histogram; the last one is the longest latency."""
 
 _LOWEST_US: Final = 1
-_HIGHEST_US: Final = 3_600_000_000
+LONGEST_US: Final = 3_600_000_000
+"""What is longer counts as an hour."""
 _DIGITS: Final = 3
 _OUTER_HEADER: Final = 8
 _HEADER: Final = struct.Struct(">12xIQQ8x")
@@ -37,7 +38,7 @@ class Latencies:
 
     def __init__(self, recorded: Iterable[int] = ()) -> None:
         """Begin with some latencies in nanoseconds."""
-        self._histogram = HdrHistogram(_LOWEST_US, _HIGHEST_US, _DIGITS)
+        self._histogram = HdrHistogram(_LOWEST_US, LONGEST_US, _DIGITS)
         self._found: dict[float, Duration] = {}
         self._encoded = ""
         for nanoseconds in recorded:
@@ -45,7 +46,7 @@ class Latencies:
 
     def record(self, nanoseconds: int, count: int = 1) -> None:
         """Add one latency, or as many equal ones as `count` says."""
-        microseconds = min(max(nanoseconds // MICROSECOND, _LOWEST_US), _HIGHEST_US)
+        microseconds = min(max(nanoseconds // MICROSECOND, _LOWEST_US), LONGEST_US)
         self._histogram.record_value(microseconds, count)
         self._found, self._encoded = {}, ""
 
@@ -143,6 +144,6 @@ def _check_header(encoded: bytes) -> None:
         message = "too long"
         raise ValueError(message)
     digits, lowest, highest = _HEADER.unpack_from(plain)
-    if (digits, lowest, highest) != (_DIGITS, _LOWEST_US, _HIGHEST_US):
+    if (digits, lowest, highest) != (_DIGITS, _LOWEST_US, LONGEST_US):
         message = f"its limits are {lowest} and {highest} with {digits} digits"
         raise ValueError(message)

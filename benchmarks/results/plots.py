@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
+from benchmarks.results.course_plots import course
 from benchmarks.results.curves import achieved, batching, growth, over_load
 from benchmarks.results.distributions import over_time, percentiles
 from benchmarks.results.merging import Merged
@@ -29,7 +30,7 @@ def plots(merged: Sequence[Merged], first_number: int = 1) -> list[Figure]:
         return []
     numbers = count(first_number)
     found = [_bar_figure(plot, legend, next(numbers)) for plot, legend in side_by_side(merged)]
-    for make in (growth, over_load, achieved, batching, percentiles, over_time):
+    for make in (growth, over_load, achieved, batching, percentiles, over_time, course):
         found += [line_figure(plot, next(numbers), caption) for plot, caption in make(merged)]
     return found
 

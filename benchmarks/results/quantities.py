@@ -5,6 +5,7 @@ Tables, CSV, reports and comparisons all take their figures from here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -13,12 +14,14 @@ from typing import Final
 from benchmarks.results.fields import percentile_name
 from benchmarks.results.latencies import PERCENTILES
 from benchmarks.results.rows import Measure, Row
+from benchmarks.results.slices import Tracked, drift, longest_stall
 from simulator.core.instants import Duration, format_duration
 
 _DIGITS: Final = 3
 _WHOLE_FROM: Final = 100
 _STEP: Final = 1_024
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
+_WORDS: Final = re.compile(r"(?=[A-Z])")
 _KEY_WORDS: Final = {100.0: "Max", 99.9: "P99_9"}
 
 
@@ -29,6 +32,7 @@ class Form(Enum):
     DURATION = auto()
     BYTES = auto()
     CPU_SECONDS = auto()
+    CHANGE = auto()
 
 
 class Better(Enum):
@@ -65,6 +69,8 @@ def text(value: float, form: Form) -> str:
         return _bytes(value)
     if form is Form.CPU_SECONDS:
         return f"{number(value)}s"
+    if form is Form.CHANGE:
+        return f"{value:+.1%}"
     return number(value)
 
 
@@ -231,6 +237,47 @@ MEMORY: Final = Quantity(
     lambda row: row.memory_peak,
 )
 
+
+def _change(tracked: Tracked, about: str) -> Quantity:
+    def of(row: Row) -> float | None:
+        found = drift(row.over_time, tracked)
+        return None if found is None else found.change
+
+    first, *others = (part.upper() for part in _WORDS.split(tracked.value))
+    return Quantity(
+        key=f"{tracked.value}Change",
+        header="-".join([first, *others, "CHANGE"]),
+        about=f"{about} of the last third of the phase over that of the first, less 1",
+        form=Form.CHANGE,
+        better=Better.MORE if tracked is Tracked.RATE else Better.LESS,
+        of=of,
+    )
+
+
+CHANGES: Final = {
+    Tracked.RATE: _change(Tracked.RATE, "served rate"),
+    Tracked.P99: _change(Tracked.P99, "p99 of admission"),
+    Tracked.MEMORY: _change(Tracked.MEMORY, "memory"),
+    Tracked.SERVER_MEMORY: _change(Tracked.SERVER_MEMORY, "memory of the API server"),
+    Tracked.STORED: _change(Tracked.STORED, "size on disk"),
+}
+STALL: Final = Quantity(
+    "longestStallNs",
+    "STALL",
+    "longest time in which nothing was served although a pod waited",
+    Form.DURATION,
+    Better.LESS,
+    lambda row: longest_stall(row.over_time),
+)
+STORED: Final = Quantity(
+    "storedBytes",
+    "STORED",
+    "size on disk of what is kept, at the end",
+    Form.BYTES,
+    Better.LESS,
+    lambda row: row.over_time[-1].stored if row.over_time else None,
+)
+
 QUANTITIES: Final = (
     OFFERED,
     ACHIEVED,
@@ -249,5 +296,8 @@ QUANTITIES: Final = (
     CPU_CLIENT,
     CPU_SERVER,
     MEMORY,
+    STORED,
+    STALL,
+    *CHANGES.values(),
 )
 """All of them, in the order in which they are printed."""

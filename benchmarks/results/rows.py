@@ -22,6 +22,7 @@ from benchmarks.results.fields import (
     Number,
     Share,
 )
+from benchmarks.results.slices import Slice
 from simulator.core.instants import Duration
 from simulator.ports import Durability
 
@@ -134,6 +135,7 @@ class Row:
         latencies: By measure; a measure that does not apply is left out. Pods that were not served
             count with the time that they had waited when the phase was cut.
         served_each_second: From the start of the phase.
+        over_time: Slices of a long phase, in order; empty of a short one.
         fsyncs, bytes_written: Of all who keep bindings; bytes are those given to the operating
             system. Of a PostgreSQL server those of its log; None where they cannot be known.
         bindings: Devices that were bound and became durable.
@@ -158,6 +160,7 @@ class Row:
     errors: Count = 0
     latencies: Mapping[Measure, EncodedLatencies] = field(default_factory=dict)
     served_each_second: tuple[Count, ...] = ()
+    over_time: tuple[Slice, ...] = ()
     fsyncs: Count | None = None
     bytes_written: Count | None = None
     bindings: Count = 0

@@ -16,7 +16,12 @@ _SETTING = (
     *("persistence", "store", "clock", "durability", "options", "commitBatch", "flushPeriodNs"),
     *("bulkBind", "qps", "burst", "addedFsyncNs", "nodes", "existing", "clients"),
 )
-_RUN = ("run", "started", "seed", "phase", "repetition", "seconds", "elapsedSeconds")
+_PLACE = ("run", "started", "seed", "phase", "repetition")
+_RUN = (*_PLACE, "seconds", "elapsedSeconds")
+_SLICE = (
+    *("endSeconds", "sliceSeconds", "served", "p50Ns", "p99Ns", "longestNs", "stallNs"),
+    *("memoryBytes", "serverMemoryBytes", "storedBytes"),
+)
 _COUNTS = ("offered", "served", "bindings", "interrupted")
 
 
@@ -28,10 +33,25 @@ def csv_text(results: Iterable[Result]) -> str:
     for result in results:
         for row in result.rows:
             figures = [quantity.of(row) for quantity in QUANTITIES]
-            run = [printable(result.name), printable(result.started), result.seed]
             place = [printable(row.phase), row.repetition, row.seconds, row.elapsed]
             counts = [row.offered, row.served, row.bindings, str(row.interrupted).lower()]
-            writer.writerow([*run, *place, *_setting(row.setting), *counts, *figures])
+            line = [*_run(result), *place, *_setting(row.setting), *counts, *figures]
+            writer.writerow(line)
+    return found.getvalue()
+
+
+def slices_csv(results: Iterable[Result]) -> str:
+    """Return a line for each slice of the long phases of results; what is not known is empty."""
+    found = io.StringIO()
+    writer = csv.writer(found, lineterminator="\n")
+    writer.writerow([*_PLACE, *_SETTING, *_SLICE])
+    for result in results:
+        for row in result.rows:
+            place = [*_run(result), printable(row.phase), row.repetition, *_setting(row.setting)]
+            for one in row.over_time:
+                times = [one.p50, one.p99, one.longest, one.stall]
+                sizes = [one.memory, one.server_memory, one.stored]
+                writer.writerow([*place, one.end, one.seconds, one.served, *times, *sizes])
     return found.getvalue()
 
 
@@ -47,6 +67,10 @@ def changes_csv(comparison: Comparison) -> str:
             sides = [change.first.median, change.second.median]
             writer.writerow([*place, change.quantity.key, *sides, change.ratio, beyond])
     return found.getvalue()
+
+
+def _run(result: Result) -> list[str | int]:
+    return [printable(result.name), printable(result.started), result.seed]
 
 
 def _setting(setting: Setting) -> list[str | int | float | None]:

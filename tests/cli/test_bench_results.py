@@ -84,6 +84,15 @@ def test_a_report_as_csv_has_every_row_of_every_run() -> None:
     assert {line["persistence"] for line in lines} == {"checkpoint", "database", "bind-resource"}
 
 
+def test_slices_of_long_phases_are_csv_of_their_own() -> None:
+    finished = rebind("bench", "report", "run.json", "-o", "csv", "--over-time")
+    refused = rebind("bench", "report", "run.json", "-o", "json", "--over-time")
+
+    assert finished.stdout.splitlines()[0].endswith("memoryBytes,serverMemoryBytes,storedBytes")
+    assert refused.code == 2
+    assert "--over-time goes with -o csv" in refused.stderr
+
+
 def test_a_page_is_written_whole_to_a_file() -> None:
     finished = rebind("bench", "report", "run.json", "--out", "report.html")
 

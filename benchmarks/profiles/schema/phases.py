@@ -11,6 +11,7 @@ from benchmarks.profiles import profile
 from benchmarks.profiles.schema.loads import OneOf
 from benchmarks.profiles.schema.numbers import Percentile, PodCount, Rate, Share
 from benchmarks.results.rows import Measure
+from benchmarks.results.slices import Tracked
 from scenarios.schema.fields import GoDuration, Items, Model, Name, one_or_list
 from simulator.core.instants import MINUTE, SECOND, Duration
 
@@ -93,8 +94,41 @@ class Chaos(Model):
         return profile.Chaos(self.fail, self.every, self.down)
 
 
+class Flat(Model):
+    """How much worse something may be in the last third of a phase than in its first.
+
+    Both are medians over slices of the phase, so that a few stalls do not count.
+    """
+
+    rate: Share | None = None
+    """So much the served rate may fall."""
+    p99: Share | None = None
+    """So much the p99 of the admission may grow."""
+    memory: Share | None = None
+    """So much the memory of the process with the nodes may grow, and that of an API server."""
+    stored: Share | None = None
+    """So much checkpoints and databases, with their logs, may grow on disk."""
+
+    @property
+    def gates(self) -> tuple[profile.FlatGate, ...]:
+        """The bounds as the profile has them."""
+        given = (
+            (Tracked.RATE, self.rate),
+            (Tracked.P99, self.p99),
+            (Tracked.MEMORY, self.memory),
+            (Tracked.SERVER_MEMORY, self.memory),
+            (Tracked.STORED, self.stored),
+        )
+        return tuple(
+            profile.FlatGate(tracked, within) for tracked, within in given if within is not None
+        )
+
+
 class Gate(Model):
-    """A bound that decides whether a phase passes: of a latency, or of the achieved rate."""
+    """A bound that decides whether a phase passes.
+
+    Of a latency, of the achieved rate, or of what drifts.
+    """
 
     measure: MeasureName | None = None
     """The latency."""
@@ -104,22 +138,27 @@ class Gate(Model):
     """It must be shorter than this."""
     achieved: Rate | None = None
     """So many pods must be served in a second at least; instead of the other keys."""
+    flat: Flat | None = None
+    """What must stay flat in a phase of 30 s or more; instead of the other keys."""
 
     @model_validator(mode="after")
     def _is_of_one_kind(self) -> Self:
         latency = [self.measure, self.percentile, self.below]
         given = [value for value in latency if value is not None]
-        if len(given) not in {0, len(latency)} or bool(given) == (self.achieved is not None):
-            reason = 'wants either "measure", "percentile" and "below", or "achieved"'
+        kinds = [bool(given), self.achieved is not None, self.flat is not None]
+        if len(given) not in {0, len(latency)} or sum(kinds) != 1:
+            reason = 'wants either "measure", "percentile" and "below", or "achieved", or "flat"'
             raise ValueError(reason)
         return self
 
     @property
-    def value(self) -> profile.Gate:
-        """The gate as the profile has it."""
+    def values(self) -> tuple[profile.Gate, ...]:
+        """The gate as the profile has it: one for each bound."""
+        if self.flat is not None:
+            return self.flat.gates
         if self.measure is None or self.percentile is None or self.below is None:
-            return profile.RateGate(self.achieved or 0.0)
-        return profile.LatencyGate(Measure(self.measure), self.percentile, self.below)
+            return (profile.RateGate(self.achieved or 0.0),)
+        return (profile.LatencyGate(Measure(self.measure), self.percentile, self.below),)
 
 
 class Phase(Model):

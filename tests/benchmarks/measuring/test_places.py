@@ -14,7 +14,9 @@ from simulator.core.instants import MILLISECOND, SECOND, Duration
 from simulator.errors import ConfigError
 from simulator.live.world import LiveWorld
 from store.scratch import DELAY_MAX, PREFIX, scratch
+from store.sql_store import SqlStore
 from tests.benchmarks.measuring.runs import Written, ms
+from tests.store.world import admits_one
 
 REAL = Written(
     nodes=2,
@@ -58,6 +60,19 @@ def test_a_combination_on_a_server_wants_to_be_told_of_one() -> None:
 
     with pytest.raises(ConfigError, match="name one with --db-url"):
         written.row(postgresql=None)
+
+
+def test_the_size_on_a_server_is_that_of_the_tables_of_the_measurement(postgres_url: str) -> None:
+    with scratch(postgres_url) as other, scratch(postgres_url) as made:
+        assert made.stored() == 0
+        with closing(SqlStore(made.url)) as store:
+            empty = made.stored()
+            for number in range(200):
+                store.apply([admits_one(f"pod-{number}", f"gpu-{number}")])
+        full = made.stored()
+        assert other.stored() == 0
+
+    assert 0 < empty < full < empty + (4 << 20)
 
 
 def test_a_server_that_syncs_nothing_cannot_sync_more_slowly(postgres_url: str) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
+from benchmarks.measuring.shortening import with_length
 from benchmarks.profiles.gates import Verdict, judge
 from benchmarks.results.latencies import Latencies
 from benchmarks.results.rows import Measure, Row, Setting, Store
 from simulator.cli.commands.bench.gates import tell_gates
-from simulator.core.instants import MILLISECOND, SECOND
+from simulator.core.instants import MILLISECOND, MINUTE, SECOND, Duration
 from tests.benchmarks.profiles.writing import edited, parse
+from tests.benchmarks.results.coursing import slices
 
 GATES = "[{measure: running, percentile: 90, below: 2s}, {achieved: 40}]"
 PROFILE = parse(edited("duration: 5m, warmup: 30s", f"duration: 10s, gate: {GATES}")).profile
@@ -87,3 +92,57 @@ def test_gates_that_hold_are_counted(capsys: pytest.CaptureFixture[str]) -> None
 def test_without_gates_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert tell_gates(PROFILE, [row(phase="storm")])
     assert capsys.readouterr().err == ""
+
+
+FLAT = parse(
+    edited(
+        "duration: 5m, warmup: 30s",
+        "duration: 5m, gate: {flat: {rate: 5%, p99: 25%, memory: 10%, stored: 10%}}",
+    )
+).profile
+
+
+def judged(**figures: Sequence[float]) -> dict[str, Verdict]:
+    """Return what the bounds on what drifts say, by what they are of."""
+    course = slices(**figures)  # type: ignore[arg-type]
+    return {one.name: one for one in judge(FLAT, [replace(row(), over_time=course)])}
+
+
+def test_what_stays_flat_passes_and_what_gets_better_too() -> None:
+    found = judged(served=(1_000, 1_200), p99_ms=(20, 10), memory=(100, 109), stored=(50, 20))
+
+    assert {name: one.passed for name, one in found.items()} == {
+        "the change of the rate": True,
+        "the change of the p99 of admission": True,
+        "the change of memory": True,
+        "the change of the size on disk": True,
+    }
+
+
+def test_what_gets_worse_by_more_than_its_bound_fails() -> None:
+    found = judged(served=(1_000, 940), p99_ms=(10, 13), memory=(100, 111), stored=(50, 56))
+
+    assert not any(one.passed for one in found.values())
+    memory, rate = found["the change of memory"], found["the change of the rate"]
+    assert (memory.found, memory.wanted) == ("+11.0% (100MiB to 111MiB)", "at most +10.0%")
+    assert (rate.found, rate.wanted) == ("-6.0% (100/s to 94/s)", "at least -5.0%")
+
+
+def test_what_was_not_sliced_is_not_flat() -> None:
+    assert [one.passed for one in judge(FLAT, [row()])] == [False] * 4
+
+
+def test_the_memory_of_an_api_server_counts_where_there_is_one() -> None:
+    grown = [replace(one, server_memory=one.memory) for one in slices(memory=(100, 200))]
+    found = [
+        one.name for one in judge(FLAT, [replace(row(), over_time=tuple(grown))]) if not one.passed
+    ]
+
+    assert found == ["the change of memory", "the change of the API server's memory"]
+
+
+def test_a_run_that_is_too_short_to_drift_is_not_asked_to_be_flat() -> None:
+    [short] = [one for one in with_length(FLAT, Duration(2 * SECOND)).phases if one.name == "churn"]
+    [long] = [one for one in with_length(FLAT, Duration(MINUTE)).phases if one.name == "churn"]
+
+    assert (len(short.gates), len(long.gates)) == (0, 5)

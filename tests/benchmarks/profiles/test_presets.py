@@ -10,9 +10,10 @@ import pytest
 from benchmarks.profiles.estimate import estimated
 from benchmarks.profiles.loading import LoadedProfile, load_profiles
 from benchmarks.profiles.presets import find_profile, preset_names
-from benchmarks.profiles.profile import LatencyGate, Phase, RateGate
+from benchmarks.profiles.profile import FlatGate, LatencyGate, Phase, RateGate
 from benchmarks.profiles.schedule import Arrival, arrivals
 from benchmarks.results.rows import Measure, TimeSource
+from benchmarks.results.slices import Tracked
 from simulator.core.instants import MILLISECOND, MINUTE, SECOND, Duration
 from simulator.errors import ProfileError
 from tests.benchmarks.profiles.writing import phase
@@ -189,6 +190,8 @@ def test_the_soak_takes_10_minutes_at_80_percent_with_retention() -> None:
     soak = phase(loaded, "soak")
     assert soak.duration == 10 * MINUTE
     assert loaded.profile.retention == 100_000
+    assert soak.is_sliced
+    assert {gate.tracked for gate in soak.gates if isinstance(gate, FlatGate)} == set(Tracked)
     short = load("soak-80", DURATION="1m")
     found = list(arrivals(short.profile, phase(short, "soak"), saturation=1_000))
     assert len(found) == pytest.approx(800 * 60, rel=0.02)

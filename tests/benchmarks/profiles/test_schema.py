@@ -233,6 +233,16 @@ def test_several_faults_are_told_in_the_order_of_the_text() -> None:
             '18:65: spec.phases[2].gate: wants either "measure", "percentile" and "below", or',
         ),
         (
+            "pods: short, duration: 1m",
+            "pods: short, duration: 1m, gate: {achieved: 5, flat: {rate: 5%}}",
+            'or "achieved", or "flat"',
+        ),
+        (
+            "pods: short, duration: 1m",
+            "pods: short, duration: 29s, gate: {flat: {rate: 5%}}",
+            "spec.phases[2].gate: what is flat is told of loads that are measured for 30s at least",
+        ),
+        (
             "{poissonLoad: {expectedActionsPerSecond: 50}}",
             "{saturationLoad: {share: 80%}}",
             "spec.phases[1].load: a share of the saturation rate wants a phase with a rampLoad",

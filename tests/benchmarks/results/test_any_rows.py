@@ -15,8 +15,10 @@ from benchmarks.results.merging import merge
 from benchmarks.results.page import benchmark_page
 from benchmarks.results.rows import ApiCallCount, Measure, Result, Row, Setting, Store, TimeSource
 from benchmarks.results.sheet import csv_text
+from benchmarks.results.slices import Slice
 from simulator.core.instants import Duration
 from simulator.ports import Durability
+from tests.benchmarks.results.coursing import slices
 from tests.benchmarks.results.example import example
 from tests.reports.html import check_stands_alone
 
@@ -38,6 +40,11 @@ SETTINGS = st.builds(
     burst=st.none() | st.sampled_from([10, 100]),
     existing=st.sampled_from([0, 110, 5_000]),
 )
+ODD = (
+    Slice(end=0.0, seconds=0.0, served=0, p99=Duration(0), memory=0, stored=0),
+    Slice(end=1e6, seconds=0.001, served=7, longest=Duration(10**13), server_memory=1 << 50),
+)
+COURSES = [(), ODD, ODD * 5, slices(count=9)]
 ROWS = st.builds(
     Row,
     setting=SETTINGS,
@@ -52,6 +59,7 @@ ROWS = st.builds(
         st.sampled_from(Measure), st.lists(NANOSECONDS, max_size=4).map(Latencies), max_size=4
     ),
     served_each_second=st.lists(COUNTS, max_size=5).map(tuple),
+    over_time=st.sampled_from(COURSES),
     fsyncs=MAYBE,
     bytes_written=MAYBE,
     bindings=COUNTS,

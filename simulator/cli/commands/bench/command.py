@@ -169,6 +169,7 @@ def run_profile(  # noqa: PLR0913 - one for each option
         "rebind bench report example-run.json --out report.html",
         "rebind bench report example-run.json -o table",
         "rebind bench report example-run.json second-run.json -o csv",
+        "rebind bench report example-run.json -o csv --over-time",
     ),
 )
 @click.argument("runs", type=_FILE, nargs=-1, required=True, metavar="RUN...")
@@ -182,6 +183,11 @@ def run_profile(  # noqa: PLR0913 - one for each option
     "every figure; csv: one line for each row, in base units.",
 )
 @click.option(
+    "--over-time",
+    is_flag=True,
+    help="With csv: one line for each slice of the long phases, in place of the rows.",
+)
+@click.option(
     "--out",
     "--output-file",
     "out",
@@ -189,19 +195,23 @@ def run_profile(  # noqa: PLR0913 - one for each option
     metavar="FILE",
     help="Write it to this file, not to stdout.",
 )
-def report(*, runs: tuple[Path, ...], output: str, out: Path | None) -> None:
+def report(*, runs: tuple[Path, ...], output: str, out: Path | None, over_time: bool) -> None:
     """Report what runs have measured, from the files that `bench run` wrote.
 
     Says what they found in two or three sentences, and shows latency over load, percentiles, rates,
     what batching gains and how latency grows, as far as the rows carry it. Figures are medians over
-    the repetitions, with the least and the most of them.
+    the repetitions, with the least and the most of them. Of loads that are measured for 30 s or
+    more it says whether rate, latency, memory and size on disk stayed flat, and shows them.
     """
+    if over_time and output != "csv":
+        reason = "--over-time goes with -o csv; the other forms show both"
+        raise click.UsageError(reason, click.get_current_context())
     if output in TABLES and out is not None:
         reason = "tables go to stdout; --out takes html, json or csv"
         raise click.UsageError(reason, click.get_current_context())
     if output == "html":
         require_html()
-    write_report([load_result(run) for run in runs], output, out)
+    write_report([load_result(run) for run in runs], output, out, over_time=over_time)
 
 
 @bench.command(

@@ -13,7 +13,7 @@ from benchmarks.results.documents import result_document
 from benchmarks.results.findings import findings
 from benchmarks.results.merging import merge
 from benchmarks.results.rows import Result
-from benchmarks.results.sheet import csv_text
+from benchmarks.results.sheet import csv_text, slices_csv
 from simulator.cli.commands.bench.row_table import row_document
 from simulator.cli.commands.bench.showing import show_result
 from simulator.cli.html import benchmark_html
@@ -25,8 +25,16 @@ TABLES: Final = ("table", "wide")
 REPORT_FORMATS: Final = ("html", "json", "csv", *TABLES)
 
 
-def write_report(results: Sequence[Result], output: str, out: Path | None) -> None:
+def write_report(
+    results: Sequence[Result], output: str, out: Path | None, *, over_time: bool
+) -> None:
     """Write runs in a form to a file, or without one to stdout.
+
+    Args:
+        results: The runs.
+        output: The form.
+        out: The file.
+        over_time: Whether CSV has the slices of long phases in place of the rows.
 
     Raises:
         EnvironmentProblem: A page is wanted, and Jinja2 is not installed.
@@ -36,7 +44,7 @@ def write_report(results: Sequence[Result], output: str, out: Path | None) -> No
         for result in results:
             show_result(result, OutputOptions(output))
         return
-    text = _text(results, output)
+    text = slices_csv(results) if over_time else _text(results, output)
     if out is None:
         click.echo(text, nl=False)
     else:

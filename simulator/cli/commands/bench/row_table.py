@@ -11,6 +11,7 @@ from benchmarks.results.quantities import (
     ACHIEVED,
     AT_RISK,
     CALLS_EACH,
+    CHANGES,
     CPU_CLIENT,
     CPU_SERVER,
     ERRORS,
@@ -24,7 +25,9 @@ from benchmarks.results.quantities import (
     P99,
     QUANTITIES,
     SKIPPED,
+    STALL,
     START_P99,
+    STORED,
     UNSERVED,
     WRITTEN,
     WRITTEN_EACH,
@@ -41,6 +44,7 @@ _WIDE: Final = (
     *(one for one in LATENCIES.values() if one not in _SHOWN),
     *(FSYNCS, FSYNCS_EACH, WRITTEN, WRITTEN_EACH, CALLS_EACH, AT_RISK),
     *(LATE, SKIPPED, ERRORS, UNSERVED, CPU_CLIENT, CPU_SERVER, MEMORY),
+    *(STORED, STALL, *CHANGES.values()),
 )
 
 
