@@ -1,9 +1,10 @@
 """Who may do what: the whole of the server's access rules, as a function of who asks for what.
 
 * Members of `system:masters` (`admin` without tokens) may do everything.
-* A node, `system:node:NAME` in the group `system:nodes`, reads what its kubelet reads (of pods and
-  nodes its own) and writes its own: its node object, status and lease, the status of pods bound to
-  it, their eviction, deletion and devices, the device bindings and events of its pods.
+* A node, `system:node:NAME` in the group `system:nodes`, reads what its kubelet reads (of pods,
+  nodes, leases and device bindings its own) and writes its own: its node object, status and lease,
+  the status of pods bound to it, their eviction, deletion and devices, the device bindings and
+  events of its pods.
 * `system:kube-scheduler` reads everything and binds pods, to nodes and to devices.
 * Every other user who is known reads everything and writes nothing.
 
@@ -49,6 +50,8 @@ _MIRROR: Final = "kubernetes.io/config.mirror"
 _READS: Final = frozenset({kinds.GET, kinds.LIST, kinds.WATCH})
 _WRITES: Final = frozenset({kinds.CREATE, kinds.UPDATE, kinds.PATCH})
 _OWN: Final = _WRITES | {kinds.DELETE}
+_OF_NODES: Final = (PODS, DEVICE_BINDINGS)
+"""What is a node's by its `spec.nodeName`: no other node reads it."""
 _COLUMNS_MIN: Final = 3
 
 _NODE_WRITES: Final[dict[tuple[Kind, str], frozenset[str]]] = {
@@ -194,14 +197,18 @@ def may(identity: Identity, verb: str, route: Route) -> bool:
 
 def _read_fault(node: str, verb: str, route: Route, selection: Selection | None) -> str:
     """Return why a node may not read something (the node authorizer)."""
-    if route.kind is PODS and verb != kinds.GET:
+    if route.kind in _OF_NODES and verb != kinds.GET:
         if selection is None or selection.node != node:
-            return "can only list/watch pods with spec.nodeName field selector"
+            return f"can only list/watch {route.kind.plural} with spec.nodeName field selector"
     elif route.kind is NODES:
         name = route.name or (selection.name if selection is not None else "")
         if name != node:
             wanted = f"'{name}'" if name else "all nodes"
             return f"node '{node}' cannot read {wanted}, only its own Node object"
+    elif route.kind is LEASES:
+        if verb != kinds.GET:
+            return "can only get, create, update, patch, or delete a node lease"
+        return _lease_fault(node, verb, route, None, None)
     return ""
 
 
@@ -233,7 +240,7 @@ def restrict(
     if not node or identity.is_master or verb in {kinds.LIST, kinds.WATCH}:
         return
     if verb == kinds.GET:
-        if route.kind is PODS and text(current or {}, "spec", "nodeName") != node:
+        if route.kind in _OF_NODES and text(current or {}, "spec", "nodeName") != node:
             fault = f"no relationship found between node '{node}' and this object"
             raise forbidden(route.kind, route.name, f"{_cannot(identity, verb, route)}: {fault}")
         return
@@ -241,6 +248,33 @@ def restrict(
     why = check(node, verb, route, current, body) if check is not None else ""
     if why:
         raise forbidden(route.kind, route.name, why)
+
+
+def restrict_to_own_pods(
+    identity: Identity, route: Route, current: Object | None, body: Object, pod: Object | None
+) -> None:
+    """Check that a node says which devices a pod has only of pods that are bound to it.
+
+    A binding that is about the same pod as before may change when that pod is gone.
+
+    Args:
+        identity: Who writes a DeviceBinding.
+        route: Which one.
+        current: As it is stored; None when there is none.
+        body: As it is to be.
+        pod: The pod of that name; None when there is none.
+
+    Raises:
+        StatusError: 403, as NodeRestriction refuses tokens for pods of other nodes.
+    """
+    node, uid = identity.node, text(body, "spec", "podUID")
+    if not node or identity.is_master or (current and text(current, "spec", "podUID") == uid):
+        return
+    found = pod or {}
+    if text(found, "spec", "nodeName") != node or text(found, "metadata", "uid") != uid:
+        name = route.name or text(body, "metadata", "name")
+        why = f'node "{node}" can only write device bindings of pods that are bound to it'
+        raise forbidden(route.kind, name, why)
 
 
 _POD_WRITES: Final = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from simulator.api.dialect import bodies, writing
-from simulator.api.dialect.authorization import restrict
-from simulator.api.dialect.documents import Object
+from simulator.api.dialect.authorization import restrict, restrict_to_own_pods
+from simulator.api.dialect.documents import Object, text
+from simulator.api.dialect.kinds import DEVICE_BINDINGS, PODS
 from simulator.api.dialect.patches import PatchType
 from simulator.api.dialect.queries import WriteQuery, read_write_query
 from simulator.api.dialect.statuses import not_found
@@ -15,6 +16,7 @@ from simulator.api.serving.calls import Call, Reply
 from simulator.api.serving.committing import CREATED, OK, Committing
 from simulator.api.serving.exchange import BodyBudget
 from simulator.api.serving.reads import key_of
+from simulator.object_ports import ObjectKey
 
 _PLAIN: Final = WriteQuery()
 
@@ -37,7 +39,7 @@ class Writes:
         query = read_write_query(call.pairs) if call.pairs else _PLAIN
         data = await call.exchange.body(self._budget)
         body = bodies.read_object(route, call.content_type, data, query.validation)
-        restrict(call.identity, call.verb, route, None, body)
+        self._restrict(call, None, body)
         self._committing.check_namespace(route)
         fresh = self._committing.chance.fresh(call.now)
         written = writing.created(route, body, fresh, query.validation)
@@ -55,7 +57,7 @@ class Writes:
             del fresh
             if current is None:
                 raise not_found(route.kind, route.name)
-            restrict(call.identity, call.verb, route, current, body)
+            self._restrict(call, current, body)
             return writing.updated(route, current, body, query.validation)
 
         change = await self._committing.change(
@@ -76,7 +78,7 @@ class Writes:
             else:  # Else its tests would tell what is in objects that are somebody else's.
                 restrict(call.identity, call.verb, route, current, current)
             written = writing.patched(route, current, patch, fresh, query.validation)
-            restrict(call.identity, call.verb, route, current, written.object)
+            self._restrict(call, current, written.object)
             return written
 
         change = await self._committing.change(
@@ -84,3 +86,18 @@ class Writes:
         )
         code = CREATED if change.written.created else OK
         return Reply(code, change.content, change.written.warnings)
+
+    def _restrict(self, call: Call, current: Object | None, body: Object) -> None:
+        """Check that a node writes only what is its own.
+
+        Raises:
+            StatusError: 403.
+        """
+        identity, route = call.identity, call.route
+        restrict(identity, call.verb, route, current, body)
+        if identity.node and route.kind is DEVICE_BINDINGS and not route.subresource:
+            objects = self._committing.objects
+            name = route.name or text(body, "metadata", "name")
+            stored = objects.get(ObjectKey(PODS.resource, route.namespace, name))
+            pod = None if stored is None else objects.document_of(stored)
+            restrict_to_own_pods(identity, route, current, body, pod)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from simulator.api.client.following import PAGE
@@ -17,6 +17,7 @@ from simulator.errors import ApiUnreachableError, ServerError
 from simulator.live.remote.settings import RemoteSettings
 
 _RESOURCE_BINDING: Final = "pods/resourcebinding"
+_BAD_REQUEST: Final = 400
 _NOT_FOUND: Final = 404
 
 
@@ -35,9 +36,10 @@ async def found_pods(
     """
     client = HttpClient(settings.endpoint)
     try:
-        await _check(client, persistence)
+        listed = tuple(nodes)
+        await _check(client, persistence, listed)
         pods: dict[PodUid, Object] = {}
-        for node in nodes:
+        for node in listed:
             for pod in await _listed(client, node):
                 pods[PodUid(text(pod, "metadata", "uid"))] = pod
     except ApiUnreachableError as error:
@@ -47,7 +49,7 @@ async def found_pods(
     return pods
 
 
-async def _check(client: HttpClient, persistence: str) -> None:
+async def _check(client: HttpClient, persistence: str, nodes: Sequence[NodeName]) -> None:
     """Make sure that the server has what a strategy needs.
 
     Raises:
@@ -66,7 +68,7 @@ async def _check(client: HttpClient, persistence: str) -> None:
             )
             raise ServerError(reason)
     if kept.in_objects:
-        answer = await client.ask("GET", path_of(DEVICE_BINDINGS), query={"limit": "1"})
+        answer = await _first_binding(client, nodes)
         if answer.code == _NOT_FOUND:
             reason = (
                 f"the API server {url} has no DeviceBindings, which --persistence {persistence} "
@@ -74,6 +76,17 @@ async def _check(client: HttpClient, persistence: str) -> None:
             )
             raise ServerError(reason)
         _granted(client, answer)
+
+
+async def _first_binding(client: HttpClient, nodes: Sequence[NodeName]) -> Answer:
+    """List DeviceBindings of the nodes, as a node may; where they cannot be selected, of all."""
+    query = {"limit": "1"}
+    for node in nodes[:1]:
+        own = {**query, "fieldSelector": f"spec.nodeName={node}"}
+        answer = await client.ask("GET", path_of(DEVICE_BINDINGS), query=own)
+        if answer.code != _BAD_REQUEST:
+            return answer
+    return await client.ask("GET", path_of(DEVICE_BINDINGS), query=query)
 
 
 async def _listed(client: HttpClient, node: NodeName) -> list[Object]:

@@ -13,6 +13,7 @@ from simulator.api.dialect.authorization import (
     node_identity,
     read_tokens,
     restrict,
+    restrict_to_own_pods,
 )
 from simulator.api.dialect.documents import Object, items, mapping
 from simulator.api.dialect.kinds import (
@@ -155,6 +156,9 @@ def test_a_node_writes_its_own_node_object_and_lease() -> None:
     restrict(NODE, kinds.CREATE, Route(NODES), None, {"metadata": {"name": "node-1"}})
     restrict(NODE, kinds.UPDATE, lease, {}, {})
 
+    assert allowed(NODE, kinds.GET, lease)
+    assert not allowed(NODE, kinds.GET, Route(LEASES, "kube-node-lease", "node-2"))
+    assert not allowed(NODE, kinds.WATCH, Route(LEASES, "kube-node-lease"))
     assert refusal(kinds.PATCH, Route(NODES, "", "node-2", "status"), {}).endswith(
         'node "node-1" is not allowed to modify node "node-2"'
     )
@@ -178,6 +182,40 @@ def test_a_node_writes_device_bindings_of_its_own() -> None:
     assert wanted in refusal(kinds.CREATE, Route(DEVICE_BINDINGS, "default"), None, other)
     assert wanted in refusal(kinds.UPDATE, route, other, own)
     assert wanted in refusal(kinds.DELETE, route, other)
+
+
+def test_a_node_reads_the_device_bindings_that_name_it() -> None:
+    route = Route(DEVICE_BINDINGS, "default", "trainer")
+
+    assert allowed(NODE, kinds.WATCH, Route(DEVICE_BINDINGS), "spec.nodeName=node-1")
+    assert not allowed(NODE, kinds.LIST, Route(DEVICE_BINDINGS), "spec.nodeName=node-2")
+    assert not allowed(NODE, kinds.LIST, Route(DEVICE_BINDINGS, "default"))
+    restrict(NODE, kinds.GET, route, binding_body(), None)
+    assert refusal(kinds.GET, route, binding_body(nodeName="node-2")).endswith(
+        "no relationship found between node 'node-1' and this object"
+    )
+
+
+def test_a_node_says_which_devices_a_pod_has_of_pods_bound_to_it() -> None:
+    route, own = Route(DEVICE_BINDINGS, "default"), binding_body(podUID="u-1")
+    pod: Object = {"metadata": {"uid": "u-1"}, "spec": {"nodeName": "node-1"}}
+
+    restrict_to_own_pods(NODE, route, None, own, pod)
+    restrict_to_own_pods(NODE, route, own, own, None)
+    restrict_to_own_pods(VIEWER, route, None, own, None)
+
+    others: list[Object | None] = [
+        None,
+        {**pod, "spec": {"nodeName": "node-2"}},
+        {**pod, "metadata": {"uid": "u-2"}},
+    ]
+    for other in others:
+        with pytest.raises(StatusError) as refused:
+            restrict_to_own_pods(NODE, route, binding_body(podUID="u-0"), own, other)
+        assert (refused.value.code, refused.value.message.partition(": ")[2]) == (
+            403,
+            'node "node-1" can only write device bindings of pods that are bound to it',
+        )
 
 
 def test_a_node_does_not_speak_for_another_in_events() -> None:
