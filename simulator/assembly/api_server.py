@@ -80,6 +80,7 @@ async def served_api(serving: ApiServing, *, kubeconfig: Path | None = None) -> 
         serving.token_file,
         retention=serving.retention,
         unique_devices=serving.unique_devices,
+        kubeconfig_file=kubeconfig,
     )
     with (
         opened_store(serving.db, durability=serving.durability) as store,

@@ -103,6 +103,7 @@ def test_a_token_file_that_is_none_is_refused(
     refused = rebind("api", "serve", "--token-file", str(file), "--db", "sqlite://")
 
     assert (refused.code, told in refused.stderr) == (code, True), refused.stderr
+    assert refused.stderr.startswith(f"error: {file}: ")
 
 
 @pytest.mark.parametrize("module", ["uvicorn", "uvloop", "jsonpatch"])
@@ -162,6 +163,10 @@ def test_with_tokens_it_serves_tls_and_tells_callers_apart(tmp_path: Path) -> No
             }.items()
         }
 
+        assert server.end(signal.SIGINT)[0] == 0
+        kept = (tmp_path / "rebind.kubeconfig").read_text()
+        server.start()  # With the same certificate, so that copies of the kubeconfig are good.
+        assert (tmp_path / "rebind.kubeconfig").read_text() == kept
         assert server.end(signal.SIGINT)[0] == 0
     assert codes == {
         "nobody": [200, 401, 401, 401],

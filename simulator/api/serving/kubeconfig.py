@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-from pathlib import Path
 
 _NAME = "rebind"
 
@@ -32,20 +30,3 @@ def kubeconfig(url: str, *, authority: bytes = b"", token: str = "") -> str:
         },
         indent=2,
     )
-
-
-def write_kubeconfig(path: Path, content: str) -> None:
-    """Write a kubeconfig that its owner alone can read, whole or not at all.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(content + "\n")
-        fresh.replace(path)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise

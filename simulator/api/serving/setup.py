@@ -9,12 +9,13 @@ from pathlib import Path
 
 from simulator.api.dialect.authorization import read_tokens
 from simulator.api.serving.access import is_loopback, parse_address
-from simulator.api.serving.certificates import own_certificate
-from simulator.api.serving.kubeconfig import kubeconfig, write_kubeconfig
+from simulator.api.serving.certificates import kept_beside, own_certificate
+from simulator.api.serving.kubeconfig import kubeconfig
 from simulator.api.serving.limits import Limits
 from simulator.api.serving.loops import new_loop, seldom_collected
 from simulator.api.serving.objects import ObjectCommits
 from simulator.api.serving.running import ApiServer, ApiSettings
+from simulator.api.serving.secret_files import write_secret
 from simulator.errors import ConfigError
 from simulator.object_ports import ObjectReader
 
@@ -35,7 +36,12 @@ class Setup:
 
 
 def set_up(
-    http: str, token_file: Path | None, *, retention: int, unique_devices: bool = False
+    http: str,
+    token_file: Path | None,
+    *,
+    retention: int,
+    unique_devices: bool = False,
+    kubeconfig_file: Path | None = None,
 ) -> Setup:
     """Decide how a server is to be.
 
@@ -44,11 +50,14 @@ def set_up(
         token_file: Who has which token; None for loopback without tokens.
         retention: Changes of each kind that watches may go back.
         unique_devices: Whether no two pods of a node may be bound to one device.
+        kubeconfig_file: Where a kubeconfig for its clients will be, beside which the certificate
+            is kept; None for a certificate of this start alone.
 
     Raises:
-        ConfigError: The address is none, or is beyond loopback without tokens; the file has none.
+        ConfigError: The address is none, or is beyond loopback without tokens; the file has none;
+            what stands where the certificate is kept is none.
         ServerError: There can be no certificate.
-        OSError: The file cannot be read.
+        OSError: A file cannot be read or written.
     """
     host, port = parse_address(http)
     limits = Limits(events=retention)
@@ -66,8 +75,12 @@ def set_up(
     except UnicodeDecodeError as error:
         message = f"{token_file}: a token file is text in UTF-8: {error}"
         raise ConfigError(message) from error
-    tokens = read_tokens(text)
-    certificate = own_certificate(host)
+    try:
+        tokens = read_tokens(text)
+    except ConfigError as error:
+        message = f"{token_file}: {error}"
+        raise ConfigError(message) from error
+    certificate = own_certificate(host, kept_beside(kubeconfig_file))
     first = next(iter(tokens.tokens()), "")
 
     def config(url: str) -> str:
@@ -98,7 +111,7 @@ async def running(
     await server.start()
     try:
         if kubeconfig_file is not None:
-            write_kubeconfig(kubeconfig_file, setup.kubeconfig(server.url))
+            write_secret(kubeconfig_file, setup.kubeconfig(server.url) + "\n")
         with seldom_collected():
             yield server.url
     finally:

@@ -50,9 +50,10 @@ def api() -> None:
 )
 @click.option(
     "--kubeconfig-out",
-    type=FileName(path_type=Path),
+    type=FileName(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write a kubeconfig with the first token and the certificate, new at each start.",
+    help="Write a kubeconfig with the first token and the certificate, whose key is kept beside it "
+    "in FILE.tls.pem: later starts use it again.",
 )
 @click.option(
     "--retention",
