@@ -7,8 +7,8 @@ from typing import Final
 from urllib.parse import unquote
 
 from simulator.api.dialect import kinds
-from simulator.api.dialect.kinds import KINDS_BY_PATH, NAMESPACES, Kind
-from simulator.api.dialect.statuses import PathNotFoundError, method_not_allowed
+from simulator.api.dialect.kinds import KINDS_BY_PATH, NAMESPACES, NODES, PODS, Kind
+from simulator.api.dialect.statuses import PathNotFoundError, method_not_allowed, not_served
 
 _VERBS_OF_ONE: Final = {
     "GET": kinds.GET,
@@ -24,6 +24,19 @@ _VERBS_OF_ALL: Final = {
     "POST": kinds.CREATE,
     "DELETE": kinds.DELETE_COLLECTION,
 }
+
+_SIMULATED: Final = "containers are simulated, nothing is executed in them"
+_UNSERVED: Final = {
+    (PODS, "attach"): _SIMULATED,
+    (PODS, "ephemeralcontainers"): _SIMULATED,
+    (PODS, "exec"): _SIMULATED,
+    (PODS, "log"): "containers are simulated, they write no log",
+    (PODS, "portforward"): _SIMULATED,
+    (PODS, "proxy"): _SIMULATED,
+    (PODS, "resize"): "devices and containers of a pod stay as they were admitted",
+    (NODES, "proxy"): "the kubelets of simulated nodes serve no HTTP",
+}
+"""What Kubernetes serves below an object, and why it is not served here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,7 @@ def find_resource(path: str) -> Route:
 
     Raises:
         PathNotFoundError: No such resource; answered in plain text, as Kubernetes does.
+        StatusError: 405, Kubernetes has it and this server has not.
     """
     parts = [unquote(one) for one in path.strip("/").split("/")]
     if parts[0] == "api" and len(parts) > 2:  # noqa: PLR2004 - api, version, resource
@@ -81,6 +95,8 @@ def _route(group: str, version: str, rest: list[str]) -> Route:
     kind = KINDS_BY_PATH.get((group, version, rest[0]))
     name, subresource, *more = [*rest[1:], "", ""]
     known = kind is not None and (not subresource or kind.subresource(subresource) is not None)
+    if kind is not None and bool(namespace) == kind.namespaced:
+        _check_served(kind, name, subresource)
     complete = not any(more) and all(rest[1:])
     if kind is None or not known or not complete or (namespace and not kind.namespaced):
         raise PathNotFoundError
@@ -89,6 +105,17 @@ def _route(group: str, version: str, rest: list[str]) -> Route:
     if name and not kind.stored:
         raise PathNotFoundError
     return Route(kind, namespace, name, subresource)
+
+
+def _check_served(kind: Kind, name: str, subresource: str) -> None:
+    """Refuse what Kubernetes has below an object and this server has not, and say why.
+
+    Raises:
+        StatusError: 405.
+    """
+    why = _UNSERVED.get((kind, subresource))
+    if why is not None and name:
+        raise not_served(kind, name, subresource, why)
 
 
 def verb_of(method: str, route: Route, *, is_watch: bool = False) -> str:

@@ -202,6 +202,16 @@ def method_not_allowed(allowed: Sequence[str] = ()) -> StatusError:
     return StatusError(405, "MethodNotAllowed", message, headers=headers)
 
 
+def not_served(kind: Kind, name: str, what: str, why: str) -> StatusError:
+    """Return 405 of something that Kubernetes does with an object, and this server does not.
+
+    A code from 500 on would be taken for a fault that passes: `kubectl logs -f` of 1.36 asks again
+    every second for ever (api-facts 2).
+    """
+    message = f'{kind.resource} "{name}": {what} is not served here: {why}'
+    return StatusError(405, "MethodNotAllowed", message, _details(kind, name))
+
+
 def unauthorized() -> StatusError:
     """Return 401: who asks is not known."""
     headers = {"WWW-Authenticate": "Bearer"}

@@ -74,7 +74,8 @@ def test_a_path_leads_to_a_resource_and_back(path: str, route: Route) -> None:
         "/apis/apps/v1/deployments",
         "/api/v1/pods/a",
         "/api/v1/namespaces/default/nodes",
-        "/api/v1/namespaces/default/pods/a/log",
+        "/api/v1/pods/a/log",
+        "/api/v1/namespaces/default/pods//log",
         "/api/v1/namespaces/default/pods/a/status/b",
         "/api/v1/namespaces/default/pods//status",
         "/api/v1/nodes/node-1/scale",
@@ -84,6 +85,16 @@ def test_a_path_leads_to_a_resource_and_back(path: str, route: Route) -> None:
 def test_other_paths_lead_nowhere(path: str) -> None:
     with pytest.raises(PathNotFoundError, match="404 page not found"):
         find_resource(path)
+
+
+@pytest.mark.parametrize("below", ["log", "exec", "attach", "portforward", "proxy", "proxy/x"])
+def test_what_kubernetes_has_below_a_pod_is_refused_with_the_reason(below: str) -> None:
+    with pytest.raises(StatusError) as refused:
+        find_resource(f"/api/v1/namespaces/default/pods/a/{below}")
+    what = below.partition("/")[0]
+
+    assert (refused.value.code, refused.value.reason) == (405, "MethodNotAllowed")
+    assert refused.value.message.startswith(f'pods "a": {what} is not served here: containers are ')
 
 
 @given(st.text(max_size=30), st.sampled_from(["/api/", "/apis/", "/api/v1/", ""]))
