@@ -156,22 +156,33 @@ def node_lines(nodes: Sequence[Object]) -> list[NodeLine]:
 
 
 def _reported(node: Object) -> list[Object]:
-    capacity = at(node, "status", "capacity")
     return [
         {
             "resourceName": resource,
-            "capacity": str(count),
+            "capacity": count,
             "allocatable": text(node, "status", "allocatable", resource),
         }
-        for resource, count in (capacity.items() if isinstance(capacity, Mapping) else ())
+        for resource, count in devices_of(node, "capacity").items()
     ]
 
 
-def _node_status(line: NodeLine) -> str:
-    for condition in items(line.node, "status", "conditions"):
+def devices_of(node: Object, key: str) -> dict[str, str]:
+    """Return what a node has of each extended resource, in `capacity` or `allocatable`."""
+    found = at(node, "status", key)
+    counts = found.items() if isinstance(found, Mapping) else ()
+    return {name: str(count) for name, count in counts if "/" in name}
+
+
+def readiness(node: Object) -> str:
+    """Return whether a node is ready, in the API's word."""
+    for condition in items(node, "status", "conditions"):
         if text(condition, "type") == "Ready":
-            return "Ready" if text(condition, "status") == "True" else "NotReady"
-    return "NotReady"
+            return text(condition, "status")
+    return "Unknown"
+
+
+def _node_status(line: NodeLine) -> str:
+    return "Ready" if readiness(line.node) == "True" else "NotReady"
 
 
 def _of_resource(key: str) -> Callable[[NodeLine], str | int]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from simulator.api.dialect.documents import timestamp
 from simulator.core.resources import ResourceName
 from simulator.core.snapshot import ManagerSnapshot
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
 from simulator.engine.node import Node
+from simulator.live import node_statuses
 from simulator.reports.documents import Json
 
 STATES: Final = {"running": "Registered", "stopped": "Disconnected", "expired": "Expired"}
@@ -29,32 +28,20 @@ def node_document(
     """
     shown = api.node(node.name)
     is_ready = shown in api.ready_nodes()
-    condition: dict[str, Json] = {
-        "type": "Ready",
-        "status": "True" if is_ready else "Unknown",
-        "reason": "KubeletReady" if is_ready else "NodeStatusUnknown",
-        "message": (
-            "kubelet is posting ready status"
-            if is_ready
-            else "Kubelet stopped posting node status."
-        ),
-    }
-    if shown.heartbeat is not None:
-        condition["lastHeartbeatTime"] = timestamp(shown.heartbeat)
-    info: dict[str, Json] = {
-        "bootID": shown.boot_id or node.boot_id,
-        "kubeletVersion": f"v{node.behavior.version}",
-        "containerRuntimeVersion": "rebind://simulated",
-        "operatingSystem": "linux",
-        "architecture": platform.machine(),
-    }
+    heard = shown.heartbeat
+    conditions = (
+        node_statuses.ready_conditions(heard)
+        if is_ready and heard is not None
+        else node_statuses.unknown_conditions(heard)
+    )
+    boot_id, kubelet = shown.boot_id or node.boot_id, node.behavior.version
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {
             "name": node.name,
             "resourceVersion": str(version),
-            "labels": {"kubernetes.io/hostname": node.name},
+            "labels": {**node_statuses.node_labels(node.name)},
             "annotations": {
                 "rebind.internal/persistence": persistence,
                 "rebind.internal/topology-manager": (
@@ -64,10 +51,13 @@ def node_document(
             },
         },
         "status": {
-            "capacity": _quantities(shown.capacity),
-            "allocatable": _quantities(shown.allocatable),
-            "conditions": [condition],
-            "nodeInfo": info,
+            "capacity": {**node_statuses.capacity(shown.capacity)},
+            "allocatable": {**node_statuses.allocatable(shown.allocatable)},
+            "conditions": [{**one} for one in conditions],
+            "addresses": [{**one} for one in node_statuses.addresses(node.name)],
+            "nodeInfo": {
+                **node_statuses.node_info(node.name, boot_id=boot_id, version=str(kubelet))
+            },
             "deviceManager": [dict(line) for line in resource_lines(node)],
         },
     }
@@ -148,7 +138,3 @@ def held(known: ManagerSnapshot) -> dict[ResourceName, int]:
         for devices in binding.devices.values():
             of_resource.update(devices)
     return {resource: len(of_resource) for resource, of_resource in ids.items()}
-
-
-def _quantities(counts: Mapping[ResourceName, int]) -> dict[str, Json]:
-    return {resource: str(count) for resource, count in sorted(counts.items())}

@@ -27,6 +27,7 @@ from simulator.core.transitions import NodeName
 from simulator.engine.api_objects import ApiPod
 from simulator.engine.world import World
 from simulator.errors import ConfigError
+from simulator.live.node_statuses import node_labels
 from simulator.reports.documents import Json
 from simulator.server.event_log import EventLog, LoggedEvent
 from simulator.server.feed import Feed
@@ -204,7 +205,7 @@ class Objects:
             version=self._versions.get(f"node/{name}", 0),
             persistence=self._persistence,
         )
-        return Seen("nodes", name, "", name, {"kubernetes.io/hostname": name}, document)
+        return Seen("nodes", name, "", name, node_labels(name), document)
 
     def _seen_plugins(self, name: NodeName) -> Iterable[Seen]:
         for document in plugin_documents(self._world.nodes[name], self._built_in(name)):

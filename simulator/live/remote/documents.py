@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable
 from typing import Final
 
@@ -15,7 +14,6 @@ from simulator.api.dialect.documents import (
     micro_timestamp,
     text,
     texts,
-    timestamp,
 )
 from simulator.api.dialect.kinds import BULK_RESOURCE_BINDINGS, DEVICE_BINDINGS, LEASES
 from simulator.core.api_calls import BindDevices, BindingObject
@@ -25,6 +23,7 @@ from simulator.core.pods import ContainerName, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
 from simulator.engine.api_requests import PatchNodeStatus
+from simulator.live import node_statuses
 
 NO_DELAY: Final = Duration(0)
 """Between a watch and its kubelet: the way from the server takes its real time."""
@@ -163,43 +162,28 @@ def node_document(name: NodeName) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+        "metadata": {"name": name, "labels": {**node_statuses.node_labels(name)}},
     }
 
 
-def node_status(request: PatchNodeStatus, version: str, now: Instant) -> Object:
-    """Return the patch of a node's status (S2.13)."""
-    capacity: Object = {name: str(count) for name, count in request.capacity.items()}
-    allocatable: Object = {name: str(count) for name, count in request.allocatable.items()}
-    ready: Object = {
-        "type": "Ready",
-        "status": "True",
-        "reason": "KubeletReady",
-        "message": "kubelet is posting ready status",
-        "lastHeartbeatTime": timestamp(now),
-    }
+def node_status(request: PatchNodeStatus, version: str, now: Instant, since: Instant) -> Object:
+    """Return the patch of a node's status (S2.13).
+
+    Args:
+        request: What its kubelet reports.
+        version: Of that kubelet.
+        now: When it reports.
+        since: Since when it has been ready.
+    """
+    name = request.node
     return {
         "status": {
-            "capacity": capacity,
-            "allocatable": allocatable,
-            "conditions": [ready],
-            "nodeInfo": _node_info(request.boot_id, version),
+            "capacity": {**node_statuses.capacity(request.capacity)},
+            "allocatable": {**node_statuses.allocatable(request.allocatable)},
+            "conditions": [{**one} for one in node_statuses.ready_conditions(now, since)],
+            "addresses": [{**one} for one in node_statuses.addresses(name)],
+            "nodeInfo": {**node_statuses.node_info(name, boot_id=request.boot_id, version=version)},
         }
-    }
-
-
-def _node_info(boot_id: str, version: str) -> Object:
-    return {
-        "architecture": platform.machine(),
-        "bootID": boot_id,
-        "containerRuntimeVersion": "rebind://simulated",
-        "kernelVersion": "",
-        "kubeProxyVersion": "",
-        "kubeletVersion": f"v{version}",
-        "machineID": "",
-        "operatingSystem": "linux",
-        "osImage": "",
-        "systemUUID": "",
     }
 
 

@@ -18,6 +18,7 @@ from simulator.api.client.paths import path_of
 from simulator.api.dialect.documents import Json, Object, text
 from simulator.api.dialect.kinds import EVENTS, LEASES, NODES, PODS
 from simulator.core.api_calls import ApiUnavailable
+from simulator.core.instants import Instant
 from simulator.core.pods import PodUid
 from simulator.core.resource_health import AllocatedResourcesStatus
 from simulator.core.transitions import NodeName, PodIdentity
@@ -73,6 +74,7 @@ class RemoteTransport(ApiTransport):
         self._api = api
         self._nodes = nodes
         self._document_of = document_of
+        self._ready_since: dict[NodeName, Instant] = {}
         self._devices = DeviceRequests(client, api)
         self._tasks = Tasks()
         self._events = 0
@@ -161,7 +163,8 @@ class RemoteTransport(ApiTransport):
         """Patch a node's status; a node that is not there registers itself before."""
         path, now = path_of(NODES, name=request.node), self._timeline.now()
         version = self._nodes()[request.node].behavior.version
-        body = documents.node_status(request, version, now)
+        since = self._ready_since.setdefault(request.node, now)
+        body = documents.node_status(request, version, now, since)
         answer = await self._client.ask(
             "PATCH", f"{path}/status", body, content_type=STRATEGIC_MERGE_PATCH
         )

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from simulator.cli.object_tables import Object, age, at, items, pod_status, text
+from simulator.cli.object_tables import (
+    Object,
+    age,
+    at,
+    devices_of,
+    items,
+    pod_status,
+    readiness,
+    text,
+)
 from simulator.cli.output import aligned
 from simulator.reports.text import printable
 
@@ -49,11 +58,10 @@ def node_text(description: Object) -> str:
     node = _mapping(description, "node")
     notes = _mapping(node, "metadata", "annotations")
     info = _mapping(node, "status", "nodeInfo")
-    ready = [text(each, "status") for each in items(node, "status", "conditions")]
     lines = _fields(
         (
             ("Name", text(node, "metadata", "name")),
-            ("Ready", ready[0] if ready else "Unknown"),
+            ("Ready", readiness(node)),
             ("Kubelet Version", text(info, "kubeletVersion")),
             ("Boot ID", text(info, "bootID")),
             ("Persistence", text(notes, "rebind.internal/persistence")),
@@ -86,8 +94,8 @@ def node_text(description: Object) -> str:
             *lines,
             *_fields(
                 (
-                    ("Capacity", _pairs(at(node, "status", "capacity"))),
-                    ("Allocatable", _pairs(at(node, "status", "allocatable"))),
+                    ("Capacity", _pairs(devices_of(node, "capacity"))),
+                    ("Allocatable", _pairs(devices_of(node, "allocatable"))),
                 )
             ),
             *_block(
