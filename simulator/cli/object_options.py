@@ -31,25 +31,29 @@ class Asked:
     @property
     def wants_server(self) -> str:
         """The option that only a server can answer; empty for none."""
-        return "-w" if self.watch else "-l" if self.selector else "a name" if self.name else ""
+        return "-w" if self.watch else "-l" if self.selector else ""
 
 
 def asked_options(
     *, namespaced: bool = False, labeled: bool = True
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a name, `--node`, `-w` and, if they make sense, `-l` and `-n`, which come as `asked`."""
+    """Add a name, `--node`, `-w` and, if they make sense, `-l`, `-n` and `-A`, as `asked`."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
-        def with_asked(
+        def with_asked(  # noqa: PLR0913 - click hands over every option
             *args: object,
             name: str | None,
             node: str | None,
             watch: bool,
             selector: str | None = None,
             namespace: str | None = None,
+            all_namespaces: bool = False,
             **options: object,
         ) -> None:
+            if all_namespaces and namespace:
+                reason = f"-A shows all namespaces, and -n {namespace} one: leave one of them out"
+                raise click.UsageError(reason, click.get_current_context())
             asked = Asked(name or "", node or "", selector or "", namespace or "", watch)
             command(*args, asked=asked, **options)
 
@@ -64,6 +68,12 @@ def asked_options(
             click.option("-n", "--namespace", metavar="NAMESPACE", help="Only this namespace.")(
                 with_asked
             )
+            click.option(
+                "-A",
+                "--all-namespaces",
+                is_flag=True,
+                help="All namespaces, which are shown without -n anyway.",
+            )(with_asked)
         click.option("--node", metavar="NODE", help="Only this node.")(with_asked)
         click.argument("name", required=False)(with_asked)
         return with_asked

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -20,11 +20,14 @@ from typing_extensions import override
 from simulator.assembly.servers import server_at, server_reader
 from simulator.assembly.stores import opened_store
 from simulator.cli.checkpoint_files import FileName
+from simulator.cli.output import Table
 from simulator.cli.store_options import db_option
 from simulator.config import CONTROL_SOCKET, DEFAULT_ROOT_DIR
-from simulator.errors import ConfigError, ServerNotRunningError
+from simulator.errors import ConfigError, ServerNotRunningError, StoreUnavailableError
 from simulator.ports import StoreReader
 from simulator.wire.control_client import ControlClient
+
+T = TypeVar("T")
 
 _SCHEME: Final = "unix:"
 
@@ -89,8 +92,32 @@ class Where:
             if client is not None:
                 yield server_reader(client)
             else:
-                with opened_store(self.db or "", read_only=True) as store:
+                with self.database() as store:
                     yield store, "database"
+
+    @contextmanager
+    def database(self) -> Iterator[StoreReader]:
+        """Open the database, which is asked because it is meant or because no server runs.
+
+        Raises:
+            StoreError: It cannot be read; the message tells of the server too, if none runs.
+        """
+        with ExitStack() as stack:
+            try:
+                store = stack.enter_context(opened_store(self.db or "", read_only=True))
+            except StoreUnavailableError as error:
+                if self.prefers_db:
+                    raise
+                reason = f"no server runs on {self.socket}, and {error}"
+                raise StoreUnavailableError(reason) from error
+            yield store
+
+    def explained(self, table: Table[T]) -> Table[T]:
+        """Return a table of the database that says, when it is empty, why no server was asked."""
+        if self.server is not None or self.prefers_db:
+            return table
+        why = f"no server runs on {self.socket}, so the database was asked"
+        return replace(table, nothing=f"{table.nothing}; {why}")
 
 
 def server_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -82,6 +82,53 @@ def test_pods_are_shown_as_they_stand() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        (("po", "-A"), ("pods",)),
+        (("pod", "b"), ("pods", "b")),
+        (("pods/b",), ("pods", "b")),
+        (("no",), ("nodes",)),
+        (("Device",), ("devices",)),
+        (("devicebindings.rebind.internal",), ("bindings",)),
+    ],
+)
+def test_a_kind_has_the_words_that_kubectl_has_for_it(
+    words: tuple[str, ...], same: tuple[str, ...]
+) -> None:
+    found = rebind("get", *words)
+
+    assert found.code == 0
+    assert found.stdout == rebind("get", *same).stdout != ""
+
+
+def test_other_words_and_contradictions_are_refused() -> None:
+    for arguments, told in (
+        (("deploy",), "No such command 'deploy'; see `rebind get --help`"),
+        (("pods", "-A", "-n", "x"), "-A shows all namespaces, and -n x one: leave one of them out"),
+    ):
+        refused = rebind("get", *arguments)
+
+        assert (refused.code, refused.stdout) == (2, "")
+        assert told in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+
+
+def test_without_a_server_it_says_that_none_was_asked(tmp_path: Path) -> None:
+    socket = "rebind-run/rebind.sock"
+    empty = rebind("get", "pods", "-n", "nowhere").stderr
+    assert empty == f"no pods; no server runs on {socket}, so the database was asked\n"
+    meant = rebind("get", "pods", "-n", "nowhere", "--db", "sqlite:///rebind.db").stderr
+    assert meant == "no pods\n"
+    (tmp_path / "rebind.db").unlink()
+    nothing = rebind("get", "pods")
+    assert nothing.code == 3
+    assert nothing.stderr == (
+        f"error: no server runs on {socket}, and database rebind.db does not exist; start "
+        "`rebind serve`, import a checkpoint, or name another with --db\n"
+    )
+
+
 def test_bindings_are_lines_for_people_and_objects_for_programs() -> None:
     lines = rebind("get", "bindings").stdout.splitlines()
     document = json.loads(rebind("get", "bindings", "-o", "json").stdout)

@@ -8,6 +8,7 @@ from typing import Final
 import click
 
 from simulator.cli.examples import example
+from simulator.cli.kind_words import kind_among
 from simulator.cli.manifest_files import files_option, read_file
 from simulator.cli.server_options import Where, server_options
 from simulator.protocol import control_services as methods
@@ -15,7 +16,6 @@ from simulator.protocol import rebind_control_pb2 as control
 from simulator.reports.text import printable
 from simulator.server.manifests import WORKLOADS, read_objects
 
-_PODS: Final = ("pod", "pods", "po")
 _GRACE_MAX: Final = 86_400
 
 
@@ -84,7 +84,7 @@ def delete(  # noqa: PLR0913 - click hands over every option
 
 def _named(objects: tuple[str, ...], context: click.Context) -> Iterator[tuple[str, str]]:
     """Yield kind and name of each; the kind stands before the names, or in each of them."""
-    kinds = {**dict.fromkeys(_PODS, "pod"), **{kind: kind for kind in WORKLOADS}}
+    known = ("pod", *WORKLOADS)
     if objects and "/" not in objects[0]:
         words = [f"{objects[0]}/{name}" for name in objects[1:]]
         if not words:
@@ -93,8 +93,9 @@ def _named(objects: tuple[str, ...], context: click.Context) -> Iterator[tuple[s
     else:
         words = list(objects)
     for word in words:
-        kind, _, name = word.partition("/")
-        if kind.lower() not in kinds or not name:
+        written, _, name = word.partition("/")
+        kind = kind_among(written, known)
+        if kind is None or not name:
             reason = f"{word!r} is not to be deleted; pod, deployment, replicaset and job are"
             raise click.UsageError(reason, context)
-        yield kinds[kind.lower()], name
+        yield kind, name

@@ -9,6 +9,7 @@ import click
 
 from simulator.cli.commands.describe.text import node_text, pod_text
 from simulator.cli.examples import example
+from simulator.cli.kind_words import KindGroup
 from simulator.cli.object_tables import Object
 from simulator.cli.output import OutputOptions, emit_plain, output_options
 from simulator.cli.server_options import Where, server_options
@@ -16,7 +17,9 @@ from simulator.protocol import control_services as methods
 from simulator.protocol import rebind_control_pb2 as control
 
 
-@click.group(epilog=example("rebind describe pod trainer", "rebind describe node n0"))
+@click.group(
+    cls=KindGroup, epilog=example("rebind describe pod trainer", "rebind describe node/n0")
+)
 def describe() -> None:
     """Show a pod or a node of a running server with all that belongs to it."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from simulator.assembly.stores import opened_store
 from simulator.cli.commands.get.bindings import show_bindings
 from simulator.cli.examples import example
+from simulator.cli.kind_words import KindGroup
 from simulator.cli.object_options import Asked, asked_options, present
 from simulator.cli.object_tables import EVENTS, PLUGINS, node_lines, sourced
 from simulator.cli.object_tables import NODES as NODE_OBJECTS
@@ -18,9 +18,14 @@ from simulator.cli.store_tables import DEVICES, NODES, PODS, node_rows
 from simulator.core.transitions import NodeName
 
 
-@click.group(epilog=example("rebind get bindings", "rebind get devices -o wide"))
+@click.group(
+    cls=KindGroup,
+    epilog=example("rebind get po -A", "rebind get bindings", "rebind get devices -o wide"),
+)
 def get() -> None:
     """Show pods, nodes, devices, bindings, plugins or events.
+
+    kubectl's other words for them do too: pod and po, node and no, devb, ev.
 
     Asked is the server that runs in --root-dir, or the one that --server names; where none runs,
     the database of --db. Plugins and events are a server's only.
@@ -44,9 +49,13 @@ def nodes(*, where: Where, asked: Asked, output: OutputOptions) -> None:
             present(client, "nodes", asked, (NODE_OBJECTS, node_lines), output)
             return
     _refuse_on_database(asked)
-    with opened_store(where.db or "", read_only=True) as store:
-        found = [node for node in store.nodes() if asked.node in {"", node.node}]
-    emit(NODES, node_rows(found), output)
+    with where.database() as store:
+        found = [
+            node
+            for node in store.nodes()
+            if asked.node in {"", node.node} and asked.name in {"", node.node}
+        ]
+    emit(where.explained(NODES), node_rows(found), output)
 
 
 @get.command(
@@ -82,9 +91,14 @@ def pods(*, where: Where, asked: Asked, output: OutputOptions) -> None:
             present(client, "pods", asked, (POD_OBJECTS, list), output)
             return
     _refuse_on_database(asked)
-    with opened_store(where.db or "", read_only=True) as store:
+    with where.database() as store:
         found = store.pods(node=NodeName(asked.node) if asked.node else None)
-    emit(PODS, [pod for pod in found if asked.namespace in {"", pod.pod.namespace}], output)
+    chosen = [
+        pod
+        for pod in found
+        if asked.namespace in {"", pod.pod.namespace} and asked.name in {"", pod.pod.name}
+    ]
+    emit(where.explained(PODS), chosen, output)
 
 
 @get.command(epilog=example("rebind get bindings", "rebind get bindings --node n0 -o yaml"))
