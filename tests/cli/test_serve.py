@@ -297,6 +297,7 @@ def server() -> Iterator[Path]:
             *("plugin", "start", "fake", "--node", "n0", "--root-dir", str(root)),
         )
         assert started.code == 0, started.stderr
+        assert "within 10 s (S2.15)" in started.stderr
         yield root
 
 

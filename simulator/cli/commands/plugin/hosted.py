@@ -20,6 +20,10 @@ from simulator.protocol import rebind_control_pb2 as control
 from simulator.reports.text import named, printable
 from simulator.wire.control_client import ControlClient
 
+_STATUS_LATER: Final = (
+    "its devices are in the node's status, and pods that wait for them get a node, with the "
+    "kubelet's next report: within 10 s (S2.15)"
+)
 _NODE_HELP: Final = "The node on which it runs; not needed where there is only one."
 
 
@@ -90,6 +94,7 @@ def _start(where: Where, *, node: str | None, name: str, kind: str, arguments: l
         request = control.StartPluginRequest(node=on, name=name, kind=kind, arguments=arguments)
         started = client.call(methods.START_PLUGIN, request)
     click.echo(printable(f"plugin/{started.name} started on {on}"))
+    click.echo(_STATUS_LATER, err=True)
 
 
 def _only_node(client: ControlClient) -> str:
@@ -119,7 +124,7 @@ def start() -> None:
 
     It registers over its node's sockets like any other plugin. It ends when its node reboots, and
     comes back by itself two seconds after the kubelet. With its NAME, one that was stopped is
-    started again.
+    started again. As on a real node, its devices are in the node's status up to 10 s later.
     """
 
 
