@@ -7,6 +7,7 @@ stand below the table under a letter.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,6 +22,8 @@ from simulator.reports.summary import sentences
 from simulator.reports.text import letter, printable
 
 _DIFFERS_WIDTH: Final = 11
+_JOINTS: Final = re.compile(r"(?<=[-=:,])(?=[^-=:,])|(?<=[^+])(?=\+)|(?<=[a-z])(?=[A-Z])")
+"""Where names are cut: `bind-`, `resource`; `checkpoint`, `+api`; `per`, `Container=`, `true`."""
 _STYLES: Final = {"persistence": "bold magenta", "version": "cyan", "broken": "bold red"}
 
 
@@ -106,7 +109,7 @@ class _Grid:
     def _table(self, columns: Sequence[int]) -> Table:
         layout = self._layout
         table = Table(box=None, padding=(0, layout.gap, 0, 0), pad_edge=False, header_style="bold")
-        headings = [_heading(self._columns[index]) for index in columns]
+        headings = [_heading(self._columns[index], layout.cell) for index in columns]
         lines = max(len(heading) for heading in headings)
         table.add_column("\n" * (lines - 1) + "EXPECTATION", width=layout.title, overflow="fold")
         for heading in headings:
@@ -172,9 +175,20 @@ class _Grid:
         return self._letters.setdefault(shown, letter(len(self._letters)))
 
 
-def _heading(column: Column) -> list[str]:
+def _heading(column: Column, width: int) -> list[str]:
+    """Return what stands above a column, in lines that are cut where names have their joints."""
     parts = (column.version, *column.persistence.split(), column.readmission)
-    return [part for part in parts if part]
+    return [line for part in parts if part for line in _cut(part, width)]
+
+
+def _cut(word: str, width: int) -> list[str]:
+    lines = [""]
+    for piece in _JOINTS.split(word):
+        if len(lines[-1] + piece) <= width or not lines[-1]:
+            lines[-1] += piece
+        else:
+            lines.append(piece)
+    return lines
 
 
 def _longest_word(texts: Iterable[str]) -> int:

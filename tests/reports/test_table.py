@@ -116,6 +116,24 @@ def test_what_a_row_differs_by_is_never_cut() -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_names_of_persistences_are_cut_at_their_joints_in_a_narrow_table() -> None:
+    names = ("bind-resource", "binding-object", "checkpoint+api", "bind-resource perContainer=true")
+    columns = tuple(Column("1.36.2", name) for name in names)
+    runs = tuple(RunResult(column, 0, ()) for column in columns)
+    cells = (Cell(Verdict.HELD, (Fact("phase", "Running"),)),) * 4
+    narrow = ScenarioResult("four", "four.yaml", "", "", runs, (Row("always: x", cells),))
+
+    lines = [line.split() for line in table_report([narrow], width=80, color=False).splitlines()]
+    start = lines.index(["1.36.2"] * 4)
+
+    assert lines[start + 1 : start + 5] == [
+        ["bind-", "binding-", "checkpoint", "bind-"],
+        ["resource", "object", "+api", "resource"],
+        ["per"],
+        ["Container="],
+    ]
+
+
 def test_differences_are_marked_in_text() -> None:
     lines = report(ALIKE, BY_VERSION, BY_PERSISTENCE).splitlines()
 
