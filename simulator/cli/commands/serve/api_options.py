@@ -63,8 +63,10 @@ class ApiChoice:
         named = self._named()
         if len(named) == 1 and record is not None:
             reason = (
-                f"--record cannot be used with {named[0]}: a recording does not hold the answers "
-                "of an API server, so that no replay could be equal; record without it"
+                f"--record cannot be used with {named[0]}: a recording holds what plugins, disks "
+                "and commands said, and not what an API server did, so no replay could be equal; "
+                "record without it, or keep what happens to the pods with "
+                "`kubectl get pods -A --watch --output-watch-events -o json`"
             )
             raise ConfigError(reason)
         return self.other.settings(*(["--api"] if self.own else []))
