@@ -28,6 +28,8 @@ OPERATIONS_MAX: Final = 10_000
 """Most operations of a JSON patch, as in Kubernetes."""
 COPIED_MAX: Final = 3 * 1024 * 1024
 """Most bytes that the copies of a JSON patch add, as in Kubernetes."""
+_SHOWN_MAX: Final = 200
+"""Most characters of why a JSON patch does not apply."""
 _REJECTED: Final = "the server rejected our request due to an error in our request"
 
 
@@ -112,7 +114,8 @@ def _operated(current: Object, operations: Json) -> Object:
         AttributeError,
         RecursionError,
     ) as cause:
-        causes: Json = [{"reason": "FieldValueInvalid", "message": str(cause), "field": "patch"}]
+        why = str(cause).partition(" in {")[0].partition(" in [")[0][:_SHOWN_MAX]
+        causes: Json = [{"reason": "FieldValueInvalid", "message": why, "field": "patch"}]
         raise StatusError(422, "Invalid", _REJECTED, {"causes": causes}) from cause
     if not isinstance(result, dict) or is_too_deep(result):
         raise StatusError(422, "Invalid", f"{_REJECTED}: what it leaves is no object")
