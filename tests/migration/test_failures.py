@@ -17,8 +17,8 @@ from simulator.core.migration.steps import migrate
 from simulator.core.migration.survey import Survey
 from simulator.errors import StoreUnavailableError
 from simulator.ports import Store
-from store.failing_store import FailingStore
 from tests.migration.stopped import NODE, Bench, believed, checkpoint_file, of_file
+from tests.store.failing_store import FailingStore
 
 WAYS = ((Phase.CHECKPOINT, Phase.DATABASE), (Phase.DATABASE, Phase.CHECKPOINT))
 

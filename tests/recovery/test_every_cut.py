@@ -30,12 +30,12 @@ from simulator.core.persistence.checkpoint import CheckpointPersistence
 from simulator.core.persistence.database import DatabasePersistence
 from simulator.core.persistence.dual_write import DualWritePersistence
 from simulator.ports import Durability
-from store.failing_store import FailingStore
 from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
 from tests.recovery.exploring import Setup, Story, explore
 from tests.recovery.outside import STORE_CALLS, Both, CheckpointDisk, Database, Durable, Fate
 from tests.recovery.scenarios import STORIES
+from tests.store.failing_store import FailingStore
 
 CHECKPOINT = Setup(CheckpointDisk, lambda: CheckpointPersistence(Behavior()), Reservations.UPSTREAM)
 

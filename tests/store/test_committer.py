@@ -14,9 +14,9 @@ from simulator.errors import StoreUnavailableError
 from simulator.ports import Committed, Outcome, Refused
 from store import committer as module
 from store.committer import Answer, Committer
-from store.failing_store import FailingStore
 from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
+from tests.store.failing_store import FailingStore
 from tests.store.world import NODE, admits_one
 
 

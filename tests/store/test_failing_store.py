@@ -6,9 +6,9 @@ import pytest
 
 from simulator.errors import StoreUnavailableError
 from simulator.ports import Committed, Store
-from store.failing_store import FailingStore
 from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
+from tests.store.failing_store import FailingStore
 from tests.store.world import NODE, admits_one, imported
 
 

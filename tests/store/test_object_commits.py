@@ -10,9 +10,9 @@ from simulator.errors import StoreUnavailableError
 from simulator.object_ports import AlreadyExists, Conflicted, NotFound
 from simulator.ports import Committed, Refused, Store
 from store.committer import Committer, ObjectAnswer
-from store.failing_store import FailingStore
 from store.memory.store import MemoryStore
 from store.sql_store import SqlStore
+from tests.store.failing_store import FailingStore
 from tests.store.killing import acknowledged_until_killed
 from tests.store.objects import changed, deleted, key, made, revisions_of, seen_since
 from tests.store.world import admits_one
