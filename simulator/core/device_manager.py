@@ -71,10 +71,6 @@ class DeviceManager:
         )
         self.api = ApiBacking(self._state)
 
-    def use_choices(self, choices: Choices) -> None:
-        """Leave what follows to other choices (design 3.1, rule 4)."""
-        self._state.choices = choices
-
     def start(self) -> StoreDecision[Restored]:
         """Restore what was kept; after a fatal error the kubelet must not go on (S4.12)."""
         return restoring.restore(self._state)

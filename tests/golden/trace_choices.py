@@ -56,7 +56,7 @@ class _Recorded:
 
 
 class ForcedChoices:
-    """The choices of one step.
+    """The choices of the step that began last.
 
     Attributes:
         differences: What differed.
@@ -65,16 +65,18 @@ class ForcedChoices:
         sent: What the plugins were told to allocate.
     """
 
-    def __init__(
-        self, step: Json, look: Look, is_registered: IsRegistered, find_order: FindOrder
-    ) -> None:
+    def __init__(self, look: Look, is_registered: IsRegistered, find_order: FindOrder) -> None:
+        self._look = look
+        self._is_registered = is_registered
+        self._find_order = find_order
+        self.begin({"op": "", "out": {}})
+
+    def begin(self, step: Json) -> None:
+        """Have a step's choices ready."""
         self.differences: list[str] = []
         self.allocated: list[tuple[PodUid, ContainerName]] = []
         self.preferred: dict[tuple[ContainerName, ResourceName], Sequence[DeviceId]] = {}
         self.sent: dict[tuple[ContainerName, ResourceName], Sequence[DeviceId]] = {}
-        self._look = look
-        self._is_registered = is_registered
-        self._find_order = find_order
         self._step = step
         self._recorded = {
             (each["container"], each["resource"]): _Recorded(each)

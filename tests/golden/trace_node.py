@@ -100,7 +100,7 @@ class TraceNode:
         self.pods: dict[str, Pod] = {}
         self.differences: list[str] = []
         self.writes = 0
-        self.choices = self._choices_of({"op": "", "out": {}})
+        self.choices = ForcedChoices(self._look, self._is_registered, self._find_order)
         self._header = header
         self._calls: list[Json] = []
         self._new_manager()
@@ -121,14 +121,10 @@ class TraceNode:
         self.differences = []
         self.writes = 0
         self._calls = list(step.get("plugin_calls", ()))
-        self.choices = self._choices_of(step)
-        self.manager.use_choices(self.choices)
+        self.choices.begin(step)
 
-    def _choices_of(self, step: Json) -> ForcedChoices:
-        def is_registered(resource: ResourceName) -> bool:
-            return resource in self.manager.snapshot().healthy
-
-        return ForcedChoices(step, self._look, is_registered, self._find_order)
+    def _is_registered(self, resource: ResourceName) -> bool:
+        return resource in self.manager.snapshot().healthy
 
     def end(self) -> list[Record]:
         """Return the step's records; what was recorded and did not happen is a difference."""
