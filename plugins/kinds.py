@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import Any, Final, Self
+from types import MappingProxyType
+from typing import Any, Final
+
+from typing_extensions import override
 
 from plugins.conduct import Conduct, Pace, Place
 from plugins.model import DevicePlugin, Sleep, sleep_really
@@ -24,6 +26,7 @@ from plugins.serving import PluginServer
 from simulator.config import KUBELET_SOCKET
 from simulator.errors import ConfigError
 from simulator.inotify import DirectoryChanges
+from simulator.wire.lifetimes import Startable
 
 KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -143,7 +146,7 @@ class Kind:
         return (*self.options, *(each for each in COMMON_OPTIONS if each.name not in own))
 
 
-class PluginGroup:
+class PluginGroup(Startable):
     """The servers of one plugin, started and stopped together.
 
     Attributes:
@@ -156,6 +159,7 @@ class PluginGroup:
         self.servers = tuple(servers)
         self._resources = resources
 
+    @override
     async def start(self) -> None:
         """Start all servers; if one cannot be started, none is left.
 
@@ -169,24 +173,11 @@ class PluginGroup:
             await self.stop()
             raise
 
+    @override
     async def stop(self) -> None:
         """Stop all servers; a second time does nothing."""
         await asyncio.gather(*(server.stop() for server in self.servers))
         self._resources.close()
-
-    async def __aenter__(self) -> Self:
-        """Start."""
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        await self.stop()
 
 
 def kind_of(name: str) -> Kind:

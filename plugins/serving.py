@@ -12,8 +12,8 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from types import TracebackType
-from typing import Self
+
+from typing_extensions import override
 
 from plugins.conduct import Conduct, Pace, Place
 from plugins.endpoint import Endpoint
@@ -23,12 +23,13 @@ from plugins.registering import register
 from simulator.core.instants import Duration
 from simulator.errors import ServerError
 from simulator.inotify import DirectoryChanges
+from simulator.wire.lifetimes import Startable
 from simulator.wire.sockets import FileIdentity, Occupant, identity_of, occupant_of, require_room
 
 _LOG = logging.getLogger(__name__)
 
 
-class PluginServer:
+class PluginServer(Startable):
     """One resource on one socket, from `start` to `stop`.
 
     Args:
@@ -72,6 +73,7 @@ class PluginServer:
 
     # Life
 
+    @override
     async def start(self) -> None:
         """Begin to serve and to register; returns when the socket is there, if it is to be at once.
 
@@ -99,6 +101,7 @@ class PluginServer:
         for task in self._tasks:
             task.add_done_callback(_tell_of_defect)
 
+    @override
     async def stop(self) -> None:
         """End all calls and streams and remove the socket; a second time does nothing."""
         tasks, self._tasks = self._tasks, []
@@ -111,20 +114,6 @@ class PluginServer:
             self._endpoint.remove_socket()
         await self._end()
         self._lookout.close()
-
-    async def __aenter__(self) -> Self:
-        """Start."""
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        await self.stop()
 
     async def until(
         self, condition: Callable[[PluginServer], bool], *, within: Duration | None = None

@@ -10,17 +10,18 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError, Message
+from typing_extensions import override
 
 from simulator.core.instants import SECOND, Duration
 from simulator.errors import RebindError
 from simulator.protocol.services import Method, Request, Response
 from simulator.wire.connections import RECEIVE_BYTES_MAX
+from simulator.wire.lifetimes import Startable
 from simulator.wire.listening import listen_at
 from simulator.wire.sockets import Appearance, SocketFile, make_room
 from simulator.wire.status import UNREADABLE
@@ -62,7 +63,7 @@ class ServerLimits:
         )
 
 
-class UnixServer:
+class UnixServer(Startable):
     """A server of some services at one path, for one life: `start`, then `stop`.
 
     Args:
@@ -124,6 +125,7 @@ class UnixServer:
             _stream(method, handle), response_serializer=_serialized
         )
 
+    @override
     async def start(
         self, *, mode: int | None = SOCKET_MODE, appearance: Appearance = Appearance.CREATED
     ) -> None:
@@ -146,6 +148,7 @@ class UnixServer:
         self._file = await listen_at(self.grpc_server, self.path, mode=mode, appearance=appearance)
         self._end = asyncio.create_task(self.grpc_server.wait_for_termination())
 
+    @override
     async def stop(self, grace: Duration | None = None, *, keep_file: bool = False) -> None:
         """Remove the socket, take no more calls and end those under way; twice is once.
 
@@ -160,20 +163,6 @@ class UnixServer:
         await self.grpc_server.stop(None if grace is None else grace / SECOND)
         if self._end is not None:
             await self._end
-
-    async def __aenter__(self) -> Self:
-        """Start."""
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        await self.stop()
 
     def _service(
         self, method: Method[Request, Response]
