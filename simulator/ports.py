@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from simulator.core.calls import PluginCall, PluginReply
 from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.instants import Instant
 from simulator.core.pods import ContainerName, PodUid
@@ -261,12 +260,4 @@ class Store(StoreReader, Protocol):
 
     def close(self) -> None:
         """Let go of the database; further calls are misuse."""
-        ...
-
-
-class PluginModel(Protocol):
-    """How a device plugin answers in virtual time."""
-
-    def answer(self, call: PluginCall) -> PluginReply:
-        """Return the reply that this plugin gives to `call`."""
         ...

@@ -335,8 +335,3 @@ class Profile:
     def about(self) -> str:
         """The first sentence of the description, without its end."""
         return self.description.partition(". ")[0].removesuffix(".")
-
-    @property
-    def names_postgresql(self) -> bool:
-        """Whether a PostgreSQL server would add combinations."""
-        return any(Store.POSTGRESQL in one.store for one in (self.matrix, *self.listed))

@@ -6,7 +6,7 @@ healthy (S9.4). That is the kubelet's behaviour, not a slip.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from simulator.core.devices import HEALTHY, UNHEALTHY, Device, DeviceId, DeviceInstances
@@ -67,15 +67,6 @@ def allocated_resources_status(
         if of_container:
             status[container.name] = of_container
     return status
-
-
-def with_statuses(
-    existing: Sequence[ResourceStatus], own: Iterable[ResourceStatus]
-) -> tuple[ResourceStatus, ...]:
-    """Return `existing` with elements of the same name replaced and the others appended (S9.5)."""
-    by_name = {status.name: status for status in existing}
-    by_name.update((status.name, status) for status in own)
-    return tuple(by_name.values())
 
 
 def changed_health(listed: Iterable[Device], previous: DeviceInstances) -> tuple[DeviceId, ...]:

@@ -9,7 +9,6 @@ from simulator.core.resource_health import (
     allocated_resources_status,
     changed_health,
     device_health,
-    with_statuses,
 )
 from simulator.core.resources import ResourceName
 
@@ -63,15 +62,6 @@ def test_only_regular_containers_have_a_status() -> None:
             ResourceStatus(NIC, ((A, "Healthy"),)),
         )
     }
-
-
-def test_an_element_of_the_same_name_is_replaced_and_others_are_appended() -> None:
-    """S9.5."""
-    claim = ResourceStatus(ResourceName("claim:c/r"), ())
-    old, new = ResourceStatus(GPU, ((A, "Healthy"),)), ResourceStatus(GPU, ((B, "Healthy"),))
-    nic = ResourceStatus(NIC, ())
-
-    assert with_statuses([old, claim], [nic, new]) == (new, claim, nic)
 
 
 def test_new_and_changed_devices_are_told_and_vanished_ones_are_not() -> None:

@@ -13,7 +13,6 @@ COLORS: Final = 8
 """Lines that can be told apart in one plot."""
 
 _CHARACTER: Final = 6.6
-_LINE: Final = 14
 _TICK_GAP: Final = 26
 
 

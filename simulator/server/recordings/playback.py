@@ -38,9 +38,6 @@ from simulator.server.recordings.inputs import (
 from simulator.server.recordings.recording import Beginning, read_header
 from simulator.server.recordings.replayed_parts import ReplayedParts
 
-LINES_MAX = 10_000_000
-"""Most lines of a recording."""
-
 
 @dataclass(frozen=True, slots=True)
 class Recording:

@@ -9,7 +9,7 @@ from benchmarks.results.rows import Store, TimeSource
 from simulator.core.instants import MILLISECOND, SECOND
 from simulator.core.persistence.choosing import STRATEGIES
 from simulator.ports import Durability
-from tests.benchmarks.profiles.writing import PROFILE, edited, parse
+from tests.benchmarks.profiles.writing import edited, parse
 
 WHOLE = """\
     persistence: [checkpoint, database, bind-resource, checkpoint+api]
@@ -63,10 +63,6 @@ def test_without_a_server_the_combinations_with_postgresql_are_left_out() -> Non
     found = combinations(WHOLE, postgresql=False)
 
     assert {one.store for one in found} == {None, Store.SQLITE}
-    assert parse(
-        edited("    persistence: [checkpoint, database]\n", WHOLE)
-    ).profile.names_postgresql
-    assert not parse(PROFILE).profile.names_postgresql
 
 
 def test_in_virtual_time_status_updates_are_limited_under_every_persistence() -> None:
