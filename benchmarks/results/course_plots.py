@@ -78,27 +78,31 @@ _PANELS: Final = (
 
 def course(merged: Sequence[Merged]) -> Drawn:
     """Draw each figure that the slices of the last phase have."""
-    here = last_phase(merged)
+    here = [one for one in last_phase(merged) if any(row.over_time for row in one.rows)]
+    if not here:
+        return
     for panel in _PANELS:
-        known = [one for one in here if len(_points(one, panel)) >= _POINTS_MIN]
-        if not known:
-            continue
-        for words, series in faceted(known, lambda setting: setting):
-            lines = tuple(_line(one, panel) for one in series)
-            axis = panel.axis
-            if axis.text is _bytes_text:
-                axis = replace(axis, ticks=byte_ticks(max(_highest(line) for line in lines)))
-            yield (
-                LinePlot(
-                    titled(f"{panel.title}, {here[0].phase}", words),
-                    described(lines, "second {:.0f}".format, axis.text),
-                    Axis("seconds from the start of the phase", "{:g}".format),
-                    axis,
-                    lines,
-                    marks=False,
-                ),
-                panel.caption,
-            )
+        # All settings are dealt out, so that each has its look in every panel.
+        for words, series in faceted(here, lambda setting: setting):
+            every = (_line(one, panel) for one in series)
+            lines = tuple(line for line in every if len(line.points) >= _POINTS_MIN)
+            if lines:
+                yield _plot(panel, titled(f"{panel.title}, {here[0].phase}", words), lines)
+
+
+def _plot(panel: _Panel, title: str, lines: tuple[Line, ...]) -> tuple[LinePlot, str]:
+    axis = panel.axis
+    if axis.text is _bytes_text:
+        axis = replace(axis, ticks=byte_ticks(max(map(_highest, lines))))
+    plot = LinePlot(
+        title,
+        described(lines, "second {:.0f}".format, axis.text),
+        Axis("seconds from the start of the phase", "{:g}".format),
+        axis,
+        lines,
+        marks=False,
+    )
+    return plot, panel.caption
 
 
 def byte_ticks(most: float) -> tuple[float, ...]:

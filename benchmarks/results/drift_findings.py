@@ -9,7 +9,6 @@ from typing import Final
 from benchmarks.results.merging import Merged
 from benchmarks.results.naming import Naming
 from benchmarks.results.quantities import STALL, Form, number, text
-from benchmarks.results.rows import Row
 from benchmarks.results.slices import FLAT_WITHIN, Drift, Tracked, drift
 from simulator.core.instants import SECOND, Duration
 
@@ -41,9 +40,11 @@ def ends_text(tracked: Tracked, found: Drift) -> str:
 
 def over_time(merged: Sequence[Merged], naming: Naming) -> Iterator[str]:
     """Say of long phases what stayed flat, what grew and what fell."""
-    told = [(one, changes) for one in merged if (changes := _changes(one))]
-    for one, changes in told[:_TOLD_MAX]:
-        yield f"{_told(one, changes, naming)} {_legend(one.rows[0], changes)}"
+    told = [(one, changes) for one in merged if (changes := _changes(one))][:_TOLD_MAX]
+    legend = f" {_legend(told)}" if told else ""
+    for one, changes in told:
+        yield _told(one, changes, naming) + legend
+        legend = ""
 
 
 def _changes(one: Merged) -> dict[Tracked, Drift]:
@@ -63,7 +64,7 @@ def _told(one: Merged, changes: Mapping[Tracked, Drift], naming: Naming) -> str:
     stall = one.spread(STALL.of)
     longest = text(stall.most if stall else 0, Form.DURATION)
     return (
-        f"In the {text(seconds, Form.DURATION)} of {one.phase}, {naming.name(one.setting)}, "
+        f"In the {text(seconds, Form.DURATION)} of {one.phase}, {naming.name(one.setting)}: "
         f"{', '.join(parts)}; the longest stall was {longest}."
     )
 
@@ -79,14 +80,14 @@ def _change(tracked: Tracked, found: Drift) -> str:
     return f"{verb} by {number(abs(found.change) * 100)}% ({ends})"
 
 
-def _legend(row: Row, changes: Mapping[Tracked, Drift]) -> str:
+def _legend(told: Sequence[tuple[Merged, Mapping[Tracked, Drift]]]) -> str:
     """Return what is compared, and what counts as flat."""
     by_share: dict[float, list[str]] = {}
-    for tracked in changes:
-        by_share.setdefault(FLAT_WITHIN[tracked], []).append(WORDS[tracked])
+    for tracked in Tracked:
+        if any(tracked in changes for _, changes in told):
+            by_share.setdefault(FLAT_WITHIN[tracked], []).append(WORDS[tracked])
     shares = ", ".join(f"{share:.0%} ({', '.join(names)})" for share, names in by_share.items())
-    each = text(row.over_time[0].seconds * SECOND, Form.DURATION)
     return (
-        f"Compared are the first third and the last, by the medians of their slices of {each}; "
+        "Compared are the medians of the slices of its first and of its last third; "
         f"flat is a change of at most {shares}."
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.results.course_plots import byte_ticks
+from benchmarks.results.course_plots import byte_ticks, course
 from benchmarks.results.documents import read_result, result_text
 from benchmarks.results.findings import findings
 from benchmarks.results.merging import merge
@@ -84,11 +84,11 @@ def test_a_flat_phase_is_said_to_be_flat_before_everything_else() -> None:
     first, second = findings(merge([long_row(DATABASE, FLAT)]))
 
     assert first == (
-        "In the 10m0s of soak, database, the rate stayed flat (100/s to 100/s), the p99 of "
+        "In the 10m0s of soak, database: the rate stayed flat (100/s to 100/s), the p99 of "
         "admission stayed flat (10ms to 10ms), memory stayed flat (100MiB to 100MiB), the size on "
-        "disk stayed flat (50MiB to 50MiB); the longest stall was 20ms. Compared are the first "
-        "third and the last, by the medians of their slices of 10s; flat is a change of at most "
-        "5% (the rate), 25% (the p99 of admission), 10% (memory, the size on disk)."
+        "disk stayed flat (50MiB to 50MiB); the longest stall was 20ms. Compared are the medians "
+        "of the slices of its first and of its last third; flat is a change of at most 5% (the "
+        "rate), 25% (the p99 of admission), 10% (memory, the size on disk)."
     )
     assert second.startswith("database served ")
 
@@ -109,7 +109,8 @@ def test_repetitions_are_told_by_their_medians_and_settings_each_by_itself() -> 
 
     assert "memory grew by 40% (100MiB to 140MiB)" in told[0]
     [other] = [one for one in told[1:] if "longest stall" in one]
-    assert other.startswith("In the 10m0s of soak, bind-resource, the rate stayed flat")
+    assert other.startswith("In the 10m0s of soak, bind-resource: the rate stayed flat")
+    assert other.endswith("; the longest stall was 20ms.")  # What is flat was said before.
 
 
 def test_short_phases_say_nothing_of_it() -> None:
@@ -164,6 +165,18 @@ def test_a_page_shows_what_is_known_over_time() -> None:
         assert f"<b>{title} over time, soak</b>" in page
     assert "Memory of the API server" not in page
     assert ">128MiB<" in page
+
+
+def test_a_setting_looks_the_same_in_every_plot() -> None:
+    served = tuple(replace(one, server_memory=5 * MIB) for one in FLAT)
+    merged = merge([long_row(DATABASE, FLAT), long_row(BIND, served)])
+    looks = {
+        plot.title.partition(" over time")[0]: {line.name: line.style for line in plot.lines}
+        for plot, _ in course(merged)
+    }
+
+    assert looks["Memory"] == {"database": 0, "bind-resource": 1}
+    assert looks["Memory of the API server"] == {"bind-resource": 1}
 
 
 def test_numbers_at_an_axis_of_bytes_are_short() -> None:
