@@ -251,6 +251,8 @@ class World:
     def _forget(self, pod: ApiPod) -> None:
         """Forget a pod that was deleted long ago."""
         self._history.forget(pod.uid)
+        for plugin in self.nodes[pod.node].plugins.values() if pod.node in self.nodes else ():
+            plugin.allocated.pop(pod.uid, None)
         if self.api.pod_named(pod.pod.name) is None:
             self.factory.forget(pod.pod.name)
         if pod.node in self._invariants:

@@ -36,8 +36,13 @@ class LongRun:
     def wait(self, seconds: int) -> None:
         self.simulation.run_until(after(self.simulation.now, Duration(seconds * SECOND)))
 
-    def cycle(self, times: int) -> None:
-        """Let pods come and go; one that is replaced by its controller comes by itself."""
+    def cycle(self, times: int, *, acting: bool = True) -> None:
+        """Let pods come and go; one that is replaced by its controller comes by itself.
+
+        Args:
+            times: How many.
+            acting: Whether actions come with them: each has the plugins count calls anew.
+        """
         api = self.simulation.api
         for _ in range(times):
             self._made += 1
@@ -47,10 +52,11 @@ class LongRun:
             (present,) = api.pods()
             while present.status.phase != "Running":  # Scheduled by what a node reports each 10 s.
                 self.wait(1)
-            if self._made % 10 == 0:
+            if acting and self._made % 10 == 0:
                 self.simulation.perform(RestartKubelet(NODE), f"restart {self._made}")
                 self.wait(3)
-            self.simulation.perform(Advance(Duration(0)), f"step {self._made}")
+            if acting:
+                self.simulation.perform(Advance(Duration(0)), f"step {self._made}")
             api.mark_deleting(present)
             self.wait(3)
             assert present.deleted
@@ -70,13 +76,16 @@ def objects_of(root: object) -> int:
 
 
 @pytest.mark.parametrize("controller", [Controller.NONE, Controller.REPLICA_SET])
-def test_pods_that_come_and_go_leave_nothing_behind(controller: Controller) -> None:
+@pytest.mark.parametrize("acting", [True, False], ids=["acting", "untouched"])
+def test_pods_that_come_and_go_leave_nothing_behind(
+    controller: Controller, *, acting: bool
+) -> None:
     """Neither the API, the kubelet, the runtime, the invariants nor a plugin grows with them."""
     watching = Watching(records_max=KEPT, deleted_pods_max=KEPT)
     run = LongRun(watching, replace(FLEETING, controller=controller))
-    run.cycle(100)
+    run.cycle(100, acting=acting)
     before = objects_of(run.simulation)
-    run.cycle(100)
+    run.cycle(100, acting=acting)
 
     assert objects_of(run.simulation) < before + 50
 
