@@ -24,10 +24,6 @@ from store.object_decisions import REVISIONS_MAX, TYPES
 from store.object_queries import newest_revision, oldest_revision
 from store.stepping import Attempts, Stepper
 
-OBJECT_STEP_S: Final = 0.01
-"""How long a step should take at most, in seconds. An API server that is busy has one every second
-or so, which is to stay below what its clients notice."""
-
 _SLACK: Final = 8
 """What fraction of the bound is waited for, so that steps have enough to do."""
 
@@ -60,7 +56,7 @@ class ObjectRetention:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.effort = ObjectEffort()
-        self.steps = Stepper(writer, self.effort, step_s=OBJECT_STEP_S, clock=clock)
+        self.steps = Stepper(writer, self.effort, clock=clock)
         self._revisions_max = revisions_max
         self._due_at = 0
 

@@ -4,7 +4,9 @@ An unbounded history is how databases under Kubernetes have died: a clean-up tha
 rolled back, finds even more the next time, and never ends (R93); one that failed once never runs
 again (R90); one that waits for a lock within a long transaction blocks everybody (R89). So:
 
-- It is done in short steps (`store.stepping`).
+- It is done in short steps (`store.stepping`), and between two of them come half as many new
+  changes as the first one dropped. A segment whose steps follow one another holds its writers up
+  for as long as all of them take; so they are spread over the changes of half a segment.
 - What a step deleted is its progress: the next one begins at the oldest change that is left.
 
 The bound: the newest `changes_max` changes are kept, and at most one segment more
@@ -33,6 +35,8 @@ from store.node_entries import newest_change
 from store.stepping import Attempts, Stepper
 
 CHANGES_MAX: Final = 500_000
+_DROPPED_PER_CHANGE: Final = 2
+"""How many changes are dropped for each new one; more than 1, or the bound would not hold."""
 _VANISHED_MAX: Final = 5_000
 """How many devices, and how many boots, one step drops.
 
@@ -82,7 +86,7 @@ class Retention:
         self._due_at = 0
 
     def is_due(self, changes: int) -> bool:
-        """Tell, without asking the database, whether there may be something to drop.
+        """Tell, without asking the database, whether it is time for a step.
 
         Args:
             changes: How many the history ever had.
@@ -138,6 +142,7 @@ class Retention:
         self.gone = [(node, uid) for node, uid in connection.execute(pods)]
         dropped = connection.execute(delete(t.change).where(revision < upper)).rowcount
         self._delete_before(connection, upper)
+        self._due_at = newest + dropped // _DROPPED_PER_CHANGE
         return dropped, True
 
     def _horizon(self, connection: Connection, newest: int) -> int:

@@ -18,8 +18,9 @@ from store.database import Writer
 
 T = TypeVar("T")
 
-STEP_S: Final = 0.05
-"""How long a step should take at most, in seconds: so long a write may have to wait for it."""
+STEP_S: Final = 0.01
+"""How long a step should take at most, in seconds: so long a write may have to wait for it, which
+is to stay below what clients notice."""
 STEP_CHANGES: Final = 2_000
 STEP_CHANGES_MIN: Final = 16
 STEP_CHANGES_MAX: Final = 16_000
@@ -45,7 +46,6 @@ class Stepper:
     Args:
         writer: The connection that writes; steps run between its transactions.
         attempts: Where they are counted.
-        step_s: How long a step should take at most, in seconds.
         clock: Seconds, for the length of a step.
 
     Attributes:
@@ -57,11 +57,9 @@ class Stepper:
         writer: Writer,
         attempts: Attempts,
         *,
-        step_s: float = STEP_S,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.size = STEP_CHANGES
-        self._step_s = step_s
         self._writer = writer
         self._attempts = attempts
         self._clock = clock
@@ -83,7 +81,7 @@ class Stepper:
         return result
 
     def _adapt(self, took_s: float, *, failed: bool) -> None:
-        if failed or took_s > self._step_s:
+        if failed or took_s > STEP_S:
             self.size = max(self.size // 2, STEP_CHANGES_MIN)
-        elif took_s < self._step_s / _QUICK:
+        elif took_s < STEP_S / _QUICK:
             self.size = min(self.size * 2, STEP_CHANGES_MAX)

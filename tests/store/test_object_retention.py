@@ -22,8 +22,9 @@ from simulator.object_ports import (
 )
 from store import maintenance, object_decisions
 from store.memory.objects import MemoryObjectStore
-from store.object_retention import OBJECT_STEP_S, ObjectRetention
+from store.object_retention import ObjectRetention
 from store.sql_store import SqlStore
+from store.stepping import STEP_S
 from store.tables import metadata
 from tests.store.objects import PODS, change_of, changed, deleted, key, made, names_in, seen_since
 from tests.store.world import NODE, admits_one, released
@@ -145,9 +146,7 @@ def test_r93_a_long_backlog_drains_in_short_steps_each_where_the_last_one_ended(
     sql.object_retention = ObjectRetention(sql.writer, revisions_max=10**9)
     _churn(sql.objects, 100)
     ticks = count()
-    work = ObjectRetention(
-        sql.writer, revisions_max=KEPT, clock=lambda: next(ticks) * 0.8 * OBJECT_STEP_S
-    )
+    work = ObjectRetention(sql.writer, revisions_max=KEPT, clock=lambda: next(ticks) * 0.8 * STEP_S)
     work.steps.size = 40
     floors: list[int] = []
     while work.step():

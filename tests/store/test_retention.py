@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import count
 
 import pytest
 from sqlalchemy import NullPool, create_engine, func, select
@@ -239,6 +240,26 @@ def test_r93_a_slow_step_halves_the_next_one_and_a_quick_one_doubles_it(
         quick.step()
 
     assert quick.steps.size == STEP_CHANGES_MAX
+
+
+def test_a_segment_is_dropped_in_step_with_the_changes_of_half_a_segment(
+    store: SqlStore,
+) -> None:
+    """Two for each new one: the history shrinks, and no write waits for more than a small step."""
+    ticks = count()
+    store.retention = Retention(
+        store.writer, changes_max=30, clock=lambda: next(ticks) * 0.8 * STEP_S
+    )
+    store.retention.steps.size = 2
+    dropped = []
+    for number in range(30):
+        for change in (admits_one(f"p{number}", "g"), released(f"p{number}")):
+            before = store.retention.effort.changes
+            store.apply([change])
+            dropped.append(store.retention.effort.changes - before)
+
+    # Changes 1 to 10, the first segment, are looked at after the 41st; the next ones ten later.
+    assert dropped == [0] * 40 + [2] * 5 + [0] * 5 + [2] * 5 + [0] * 5
 
 
 def test_r89_a_step_that_found_the_database_busy_goes_on_where_it_was(store: SqlStore) -> None:
