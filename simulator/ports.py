@@ -5,10 +5,11 @@ Terms are the domain's; no SQL, socket or file type appears in a signature.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from itertools import repeat
+from typing import NamedTuple, Protocol
 
 from simulator.core.devices import DeviceId, NumaNode
 from simulator.core.instants import Instant
@@ -39,9 +40,8 @@ class Clock(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """A transition is durable.
+class Committed(NamedTuple):
+    """A transition is durable; the leanest of values, as one is made for each.
 
     Attributes:
         revision: Strictly increasing over the whole store; an import of what the node already has
@@ -49,6 +49,11 @@ class Committed:
     """
 
     revision: int
+
+    @classmethod
+    def each(cls, revisions: range) -> Iterator[Committed]:
+        """Return one for each of many revisions, for less than a call of each would cost."""
+        return map(tuple.__new__, repeat(cls), zip(revisions, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, Protocol
 
@@ -13,8 +13,8 @@ from simulator.errors import StoreError
 from simulator.ports import Durability
 
 Row = tuple[Any, ...]
-Statement = tuple[str, Sequence[Row]]
-"""SQL text, and the rows for which it is executed, once for each."""
+Statement = tuple[str, Iterable[Row]]
+"""SQL text, and the rows for which it is executed, once for each; they are gone through once."""
 
 BEGIN_PART: Final = "SAVEPOINT part"
 UNDO_PART: Final = "ROLLBACK TO part"

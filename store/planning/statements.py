@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from sqlalchemy import (
@@ -25,6 +26,7 @@ from sqlalchemy.dialects import registry
 
 from store import tables as t
 from store.database import Row, Statement
+from store.planning.newcomers import Newcomer, rows_of
 
 Write = Callable[[Sequence[Statement]], object]
 """Executes statements in order."""
@@ -144,7 +146,7 @@ def compiled(database: str) -> tuple[tuple[str, str], ...]:
 
 @dataclass(slots=True)
 class Writes:
-    """Rows that wait to be written, by statement."""
+    """Rows that wait to be written, by statement; and newcomers, whose rows are made only then."""
 
     holding_ends: list[Row] = field(default_factory=list)
     settlements: list[Row] = field(default_factory=list)
@@ -172,14 +174,20 @@ class Writes:
     checkpoints: list[Row] = field(default_factory=list)
     phases: list[Row] = field(default_factory=list)
     node_updates: list[Row] = field(default_factory=list)
+    newcomers: list[Newcomer] = field(default_factory=list)
 
     def run(self, write: Write, statements: tuple[tuple[str, str], ...]) -> None:
         """Execute what waits, each statement once, and wait for nothing more."""
         waiting: list[Statement] = []
+        of_newcomers = rows_of(self.newcomers) if self.newcomers else {}
         for name, sql in statements:
             rows: list[Row] = getattr(self, name)
+            more = of_newcomers.get(name)
             if rows:
-                waiting.append((sql, rows))
+                waiting.append((sql, rows if more is None else chain(rows, more)))
                 setattr(self, name, [])
+            elif more is not None:
+                waiting.append((sql, more))
+        self.newcomers = []
         if waiting:
             write(waiting)

@@ -99,7 +99,7 @@ class PostgresWriter:
     def write(self, statements: Sequence[Statement]) -> None:
         """Execute statements in order, each once for each of its rows."""
         waiting: list[Statement] = []
-        for sql, rows in statements:
+        for sql, rows in ((sql, list(rows)) for sql, rows in statements):
             if self.watch is not None:
                 self.watch(sql, rows)
             if sql.startswith(_INSERTS_OF_CHANGES):

@@ -38,9 +38,12 @@ class SqliteWriter:
     def write(self, statements: Sequence[Statement]) -> None:
         """Execute statements in order, each once for each of its rows."""
         for sql, rows in statements:
-            if self.watch is not None:
-                self.watch(sql, rows)
-            self._cursor.executemany(sql, rows)
+            if self.watch is None:
+                self._cursor.executemany(sql, rows)
+            else:
+                kept = list(rows)
+                self.watch(sql, kept)
+                self._cursor.executemany(sql, kept)
 
     def say(self, sql: str) -> None:
         """Execute a bare statement."""
