@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NoReturn, TypeVar
 
 from simulator.core.devices import DeviceId, device_ids
@@ -160,6 +160,19 @@ def detail_of(transition: Transition, pods: tuple[PodUid, ...]) -> str:
         case _:
             line = imported_line(transition)
     return line
+
+
+def pods_of(transition: Transition) -> Iterable[PodUid]:
+    """Return the pods that a transition names, some perhaps more than once."""
+    match transition:
+        case PodAdmitted() | PodRejected():
+            return (transition.pod.uid,)
+        case PodsReleased():
+            return transition.pods
+        case CheckpointImported():
+            return [binding.pod for binding in transition.bindings]
+        case _:
+            return ()
 
 
 def held_by_another(*, device: DeviceId, resource: ResourceName, holder: PodUid) -> Refused:

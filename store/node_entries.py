@@ -59,17 +59,46 @@ UNKNOWN: Final[DeviceFacts] = (None, None, None)
 class ResourceEntry:
     """A resource and its devices.
 
-    Names and ids are interned: those that many nodes have are looked up in fewer places of memory.
+    Names and ids are interned, and places shared by nodes that are alike: what many nodes have is
+    looked up in fewer places of memory.
 
     Attributes:
-        keys: Device to its key.
+        first: The lowest key of a device.
+        places: Device to what its key is above that.
+        is_shared: Whether others may have the same places, so that they are not to be changed.
         facts: Device to what a report can change.
     """
 
     id: int
+    name: ResourceName
     registered: bool
-    keys: dict[DeviceId, int] = field(default_factory=dict)
+    first: int = 0
+    places: dict[DeviceId, int] = field(default_factory=dict)
+    is_shared: bool = False
     facts: dict[DeviceId, DeviceFacts] = field(default_factory=dict)
+
+    def key_of(self, id_: DeviceId) -> int | None:
+        """Return a device's key; None for an unknown one."""
+        place = self.places.get(id_)
+        return None if place is None else self.first + place
+
+    def add(self, id_: DeviceId, key: int) -> None:
+        """Take up a device; keys only ascend."""
+        if self.is_shared:
+            self.places, self.is_shared = dict(self.places), False
+        if not self.places:
+            self.first = key
+        self.places[DeviceId(intern(id_))] = key - self.first
+
+    def share(self, latest: dict[ResourceName, dict[DeviceId, int]]) -> None:
+        """Use the places of the latest resource of this name, if they are the same ones."""
+        if self.is_shared:
+            return
+        if latest.get(self.name) == self.places:
+            self.places = latest[self.name]
+        else:
+            latest[self.name] = self.places
+        self.is_shared = True
 
     def listed(self) -> list[DeviceId]:
         """Return the devices that the plugin lists."""
@@ -80,13 +109,20 @@ PodRuns = tuple[int, ...]
 """A pod that is part of its node's state: its key, then the first and last key of each run of
 holdings. All else of a pod is read when it is needed, which is rarely."""
 
+KnownPods = dict[tuple[int, PodUid], PodRuns | int]
+"""The pods of all nodes, by their node's key and their uid; of those that ended the key alone.
+
+One table for all nodes: that a pod is new is seen in one place of memory, where a table of each
+node's own has several, and all of them are cold when the node's turn comes.
+"""
+
 
 @dataclass(slots=True, eq=False)
 class NodeEntry:
     """A node.
 
     Attributes:
-        ended: Keys of pods that are no longer part of the node's state.
+        latest: The resource that was bound last: one lookup less where a node has only that.
         disputed: Whether a holding may be disputed.
         touched, alone: The last part of a batch in which something was planned for this node, and
             in which that must stay alone.
@@ -99,8 +135,7 @@ class NodeEntry:
     boot_id: str = ""
     generation: int = 0
     resources: dict[ResourceName, ResourceEntry] = field(default_factory=dict)
-    pods: dict[PodUid, PodRuns] = field(default_factory=dict)
-    ended: dict[PodUid, int] = field(default_factory=dict)
+    latest: ResourceEntry | None = None
     disputed: bool = False
     touched: int = 0
     alone: int = 0
@@ -165,8 +200,8 @@ def newest_change(connection: Connection) -> int:
     return connection.scalar(query) or 0
 
 
-def read_node(connection: Connection, name: NodeName) -> NodeEntry | None:
-    """Read a node's entry; None for an unknown node."""
+def read_node(connection: Connection, name: NodeName, known: KnownPods) -> NodeEntry | None:
+    """Read a node's entry, and what is to be known of its pods; None for an unknown node."""
     row = connection.execute(select(t.node).where(t.node.c.name == name)).one_or_none()
     if row is None:
         return None
@@ -180,16 +215,15 @@ def read_node(connection: Connection, name: NodeName) -> NodeEntry | None:
     if boot is not None:
         node.boot, node.boot_id, node.generation = boot.id, boot.boot_id, boot.generation
     _read_devices(connection, node)
-    _read_pods(connection, node)
+    _read_pods(connection, node, known)
     return node
 
 
 def _read_devices(connection: Connection, node: NodeEntry) -> None:
     by_id: dict[int, ResourceEntry] = {}
     for row in connection.execute(select(t.resource).where(t.resource.c.node_id == node.id)):
-        by_id[row.id] = node.resources[ResourceName(intern(row.name))] = ResourceEntry(
-            row.id, row.registered
-        )
+        name = ResourceName(intern(row.name))
+        by_id[row.id] = node.resources[name] = ResourceEntry(row.id, name, row.registered)
     devices = connection.execute(
         select(
             t.device.c.resource_id,
@@ -204,22 +238,27 @@ def _read_devices(connection: Connection, node: NodeEntry) -> None:
         .order_by(t.device.c.id)
     )
     for resource_id, identifier, key, *facts in devices:
-        by_id[resource_id].keys[DeviceId(intern(identifier))] = key
+        by_id[resource_id].add(identifier, key)
         by_id[resource_id].facts[identifier] = tuple(facts)
 
 
-def _read_pods(connection: Connection, node: NodeEntry) -> None:
+def _read_pods(connection: Connection, node: NodeEntry, known: KnownPods) -> None:
     holding = live_holdings(node.id)
     held: dict[int, list[int]] = {}
     for row in connection.execute(select(holding).order_by(holding.c.id)):
         held.setdefault(row.pod_id, []).append(row.id)
         node.disputed = node.disputed or row.disputed
-    live = live_pods(node.id)
-    pods = select(t.pod.c.id, t.pod.c.uid).join(live, live.c.pod_id == t.pod.c.id)
-    for key, uid in connection.execute(pods.order_by(t.pod.c.id)):
-        node.pods[uid] = runs_of(key, held.get(key, ()))
+    for uid, key in read_live(connection, node):
+        known[node.id, uid] = runs_of(key, held.get(key, ()))
     ended = select(t.pod.c.uid, t.pod.c.id).where(t.pod.c.node_id == node.id, ENDED)
-    node.ended.update((row.uid, row.id) for row in connection.execute(ended))
+    known.update(((node.id, row.uid), row.id) for row in connection.execute(ended))
+
+
+def read_live(connection: Connection, node: NodeEntry) -> list[tuple[PodUid, int]]:
+    """Read uid and key of the pods that are part of a node's state, the oldest first."""
+    live = live_pods(node.id)
+    pods = select(t.pod.c.uid, t.pod.c.id).join(live, live.c.pod_id == t.pod.c.id)
+    return [(uid, key) for uid, key in connection.execute(pods.order_by(t.pod.c.id))]
 
 
 def runs_of(key: int, holdings: Iterable[int]) -> PodRuns:

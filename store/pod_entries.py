@@ -61,9 +61,15 @@ class BoundDevice:
     key: tuple[int, int]
 
 
-def read_pod(connection: Connection, node: NodeEntry, uid: PodUid) -> PodEntry | None:
-    """Read a pod; None when the database does not know it, or knows it no more."""
-    key, *runs = node.pods.get(uid) or (node.ended.get(uid, 0),)
+def read_pod(connection: Connection, uid: PodUid, known: PodRuns | int | None) -> PodEntry | None:
+    """Read a pod; None when the database does not know it, or knows it no more.
+
+    Args:
+        connection: To the database.
+        uid: Of the pod.
+        known: What is known of it.
+    """
+    key, *runs = known if isinstance(known, tuple) else (known,)
     pod = connection.execute(select(t.pod).where(t.pod.c.id == key)).one_or_none() if key else None
     if pod is None:
         return None

@@ -259,7 +259,7 @@ class SqlStore:
             outcomes = self._run(plan, transitions)
         except writer.refused:
             writer.roll_back()
-            plan.forget({one.node for one in transitions}, keys)
+            plan.forget(transitions, keys)
             writer.begin()
             outcomes = self._run_one_by_one(plan, transitions)
         together = outcomes, objects.apply(writes, plan.keys)
@@ -290,7 +290,7 @@ class SqlStore:
                 plan.flush()
             except self.writer.refused:
                 self.writer.undo_part()
-                plan.forget({transition.node}, keys)
+                plan.forget([transition], keys)
                 refused = self._conflict(transition)
                 if refused is None:
                     raise

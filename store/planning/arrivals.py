@@ -14,15 +14,10 @@ nor did groups of 32, 128 or 512 in place of 64.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from simulator.core.transitions import PodAdmitted, Transition
-from simulator.ports import Committed, Outcome, Standing
-from store.changes import KINDS, STANDINGS
+from simulator.ports import Committed, Outcome
 from store.planning.plan import Plan
-
-_ADMITTED: Final = STANDINGS[Standing.ADMITTED]
-_POD_ADMITTED: Final = KINDS[PodAdmitted]
 
 
 def plan_arrivals(plan: Plan, transitions: Iterable[Transition], outcomes: list[Outcome]) -> None:
@@ -33,47 +28,58 @@ def plan_arrivals(plan: Plan, transitions: Iterable[Transition], outcomes: list[
         transitions: What is to be planned.
         outcomes: Gets one outcome for each that was planned.
     """
-    keys, writes, nodes, part = plan.keys, plan.writes, plan.nodes, plan.part
-    pods, containers, holdings = writes.pods, writes.containers, writes.holdings
-    bindings, responses, changes = writes.bindings, writes.responses, writes.changes
-    revisions, segment_end = plan.revisions, keys.segment_end
+    keys, nodes, pods, part = plan.keys, plan.nodes, plan.pods, plan.part
+    newcomers, revisions, segment_end = plan.writes.newcomers, plan.revisions, keys.segment_end
     before = revision = keys.revision
     pod, holding = keys.pod, keys.holding
     last = revision + plan.room()
     for admitted in transitions:
-        if admitted.__class__ is not PodAdmitted:
+        if type(admitted) is not PodAdmitted:
             break
         node, at, identity = nodes.get(admitted.node), admitted.at, admitted.pod
         if node is None or node.alone == part or at >= segment_end or revision >= last:
             break
-        uid = identity.uid
-        here = node.pods
-        if len(admitted.bindings) != 1 or uid in here or uid in node.ended:
+        node_id, uid, bindings = node.id, identity.uid, admitted.bindings
+        known = (node_id, uid)
+        if len(bindings) != 1 or known in pods:
             break
-        binding = admitted.bindings[0]
-        resource = node.resources.get(binding.resource)
-        if resource is None or len(binding.devices) != 1:
+        binding = bindings[0]
+        name, devices, resource = binding.resource, binding.devices, node.latest
+        if resource is None or resource.name != name:
+            resource = node.latest = node.resources.get(name)
+        if resource is None or len(devices) != 1:
             break
-        [(numa_node, ids)] = binding.devices.items()
-        device = resource.keys.get(ids[0]) if len(ids) == 1 else None
-        if device is None:
+        [numa_node] = devices
+        ids = devices[numa_node]
+        place = resource.places.get(ids[0]) if len(ids) == 1 else None
+        if place is None:
             break
         revision += 1
         pod += 1
         holding += 1
-        node_id, container = node.id, binding.container
+        container = binding.container
         node.touched = part
         node.revision = revisions[node_id] = revision
-        here[uid] = (pod, holding, holding)
-        pods.append(
-            (pod, node_id, uid, identity.namespace, identity.name, _ADMITTED, "", "", True, None)
+        pods[known] = (pod, holding, holding)
+        newcomers.append(
+            (
+                pod,
+                node_id,
+                uid,
+                identity.namespace,
+                identity.name,
+                revision,
+                at,
+                container,
+                holding,
+                resource.first + place,
+                node.boot,
+                numa_node,
+                resource.id,
+                binding.response,
+                f"{container} {name}={ids[0]}",
+            )
         )
-        containers.append((pod, 0, container))
-        holdings.append((holding, device, pod, node.boot, revision, at, None, None, False))
-        bindings.append((holding, 0, 0, numa_node))
-        responses.append((pod, 0, resource.id, revision, 0, None, binding.response))
-        line = f"{container} {binding.resource}={ids[0]}"
-        changes.append((revision, at, node_id, _POD_ADMITTED, pod, line))
-    outcomes.extend(map(Committed, range(before + 1, revision + 1)))
+    outcomes.extend(Committed.each(range(before + 1, revision + 1)))
     keys.change += revision - before
     keys.revision, keys.pod, keys.holding = revision, pod, holding

@@ -38,6 +38,7 @@ def plan_report(plan: Plan, report: DevicesReported) -> Committed:
     revision = plan.next_revision(node, report.at)
     register(plan, resource)
     follow(plan, resource, changed, revision)
+    resource.share(plan.places)
     return plan.record(node, revision, report, ())
 
 
@@ -60,18 +61,17 @@ def known_resource(plan: Plan, node: NodeEntry, name: ResourceName) -> ResourceE
     resource = node.resources.get(name)
     if resource is None:
         plan.keys.resource += 1
-        resource = node.resources[ResourceName(intern(name))] = ResourceEntry(
-            plan.keys.resource, registered=False
-        )
+        name = ResourceName(intern(name))
+        resource = node.resources[name] = ResourceEntry(plan.keys.resource, name, registered=False)
         plan.writes.resources.append((resource.id, node.id, name, False))
     return resource
 
 
 def known_device(plan: Plan, resource: ResourceEntry, id_: DeviceId, revision: int) -> int:
     """Return a device's key, made, unlisted, if it is unknown."""
-    if id_ not in resource.keys:
+    if id_ not in resource.places:
         follow(plan, resource, {id_: UNKNOWN}, revision)
-    return resource.keys[id_]
+    return resource.first + resource.places[id_]
 
 
 def register(plan: Plan, resource: ResourceEntry, *, registered: bool = True) -> None:
@@ -86,11 +86,11 @@ def follow(
 ) -> None:
     """Bring devices in line with new facts: new devices are added, the same facts cost nothing."""
     for id_, fact in facts.items():
-        key = resource.keys.get(id_)
+        key = resource.key_of(id_)
         if key is None:
             plan.keys.device = key = plan.keys.device + 1
             plan.writes.devices.append((key, resource.id, id_, *fact, revision, None))
-            resource.keys[DeviceId(intern(id_))] = key
+            resource.add(id_, key)
         elif resource.facts[id_] != fact:
             last_seen = revision if fact[0] is None else None
             plan.writes.device_updates.append((*fact, last_seen, key))

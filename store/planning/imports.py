@@ -8,7 +8,7 @@ from simulator.core.transitions import CheckpointImported, DeviceBinding, PodIde
 from simulator.ports import Committed, ImportedCheckpoint, Outcome
 from store.changes import has_other_state
 from store.imports import Listed, by_key, contested, listed_in, refusal_of_conflicts
-from store.node_entries import UNKNOWN, NodeEntry
+from store.node_entries import UNKNOWN, NodeEntry, read_live
 from store.planning.devices import follow, known_resource, register
 from store.planning.phases import keep_file, keep_phase
 from store.planning.plan import Plan, PodKey
@@ -25,7 +25,7 @@ def plan_import(plan: Plan, imported: CheckpointImported) -> Outcome:
     if node is not None and _is_state_of(plan, node, imported):
         return _import_again(plan, node, imported)
     registered = [r for r in node.resources.values() if r.registered] if node else []
-    pods = list(node.pods) if node else []
+    pods = [uid for uid, _ in read_live(plan.connection, node)] if node else []
     if (pods or registered) and not imported.replace:
         return has_other_state(imported.node, pods=len(pods), resources=len(registered))
     bindings = tuple(by_key(imported.bindings).values())
@@ -56,16 +56,18 @@ def _is_state_of(plan: Plan, node: NodeEntry, imported: CheckpointImported) -> b
 
 def _import_again(plan: Plan, node: NodeEntry, imported: CheckpointImported) -> Committed:
     """Take the same state again: only the file and names of pods can be new."""
-    pods = tuple((uid, runs[0]) for uid, runs in node.pods.items())
+    pods = tuple(read_live(plan.connection, node))
     renamed: list[PodEntry] = []
     for given in imported.pods:
-        pod = read_pod(plan.connection, node, given.uid) if given.uid in node.pods else None
+        known = plan.pods.get((node.id, given.uid))
+        is_live = isinstance(known, tuple)
+        pod = read_pod(plan.connection, given.uid, known) if is_live else None
         if pod is not None and pod.identity != named(pod.identity, given):
             pod.identity = named(pod.identity, given)
             renamed.append(pod)
-    known = imported_by(plan.connection, imported.node)
+    kept = imported_by(plan.connection, imported.node)
     same_phase = imported.phase in {None, phase_by(plan.connection, imported.node)}
-    same_file = known == ImportedCheckpoint(imported.content, node.revision)
+    same_file = kept == ImportedCheckpoint(imported.content, node.revision)
     if not renamed and same_phase and same_file:
         return Committed(node.revision)
     revision = plan.next_revision(node, imported.at)
@@ -92,7 +94,7 @@ def _relist(plan: Plan, node: NodeEntry, listed: Listed, revision: int) -> None:
         known_resource(plan, node, name)
     for name, resource in node.resources.items():
         register(plan, resource, registered=name in listed)
-        facts = dict.fromkeys(resource.keys, UNKNOWN)
+        facts = dict.fromkeys(resource.places, UNKNOWN)
         for slot, id_ in enumerate(listed.get(name, ())):
             facts[id_] = (slot, HEALTHY, None)
         follow(plan, resource, facts, revision)

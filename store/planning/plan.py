@@ -16,12 +16,13 @@ from simulator.core.pods import PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName, Transition
 from simulator.ports import Committed
-from store.changes import KINDS, detail_of
+from store.changes import KINDS, detail_of, pods_of
 from store.database import Writer
 from store.node_entries import (
     SEGMENT_CHANGES_MAX,
     SEGMENT_LENGTH,
     Keys,
+    KnownPods,
     NodeEntry,
     read_keys,
     read_node,
@@ -38,6 +39,8 @@ class Plan:
     Attributes:
         at: The instant of the transition that is planned.
         contested: Pod, resource and device of holdings that an import under way disputes.
+        pods: Of the nodes that were planned for.
+        places: Of the devices of each resource that was reported last, for nodes that are alike.
         part: Which part of the batch is planned; the rows of a part are written together.
         revisions: Of the nodes that the part changes, by key.
     """
@@ -55,6 +58,8 @@ class Plan:
         self.keys = read_keys(connection)
         self.contested: set[tuple[PodUid, ResourceName, DeviceId]] = set()
         self.nodes: dict[NodeName, NodeEntry] = {}
+        self.pods: KnownPods = {}
+        self.places: dict[ResourceName, dict[DeviceId, int]] = {}
         self.at = Instant(0)
         self.part = 1
         self.revisions: dict[int, int] = {}
@@ -63,9 +68,11 @@ class Plan:
         """Return what is known of a node, None for an unknown one."""
         node = self.nodes.get(name)
         if node is None:
-            node = read_node(self.connection, name)
+            node = read_node(self.connection, name, self.pods)
             if node is not None:
                 self.nodes[name] = node
+                for resource in node.resources.values():
+                    resource.share(self.places)
         return node
 
     def node_or_new(self, name: NodeName) -> NodeEntry:
@@ -77,10 +84,20 @@ class Plan:
             self.writes.nodes.append((node.id, name, 0))
         return node
 
-    def forget(self, names: Iterable[NodeName], keys: Keys) -> None:
-        """Drop everything planned since `keys` were taken; these nodes were planned for."""
-        for name in names:
-            self.nodes.pop(name, None)
+    def forget(self, transitions: Iterable[Transition], keys: Keys) -> None:
+        """Drop everything planned since `keys` were taken: these transitions.
+
+        Of their nodes' other pods what is known stays true, or is read again with the node.
+        """
+        gone: set[NodeName] = set()
+        for transition in transitions:
+            node = self.nodes.get(transition.node)
+            if node is not None:
+                gone.add(node.name)
+                for uid in pods_of(transition):
+                    self.pods.pop((node.id, uid), None)
+        for name in gone:
+            del self.nodes[name]
         self.keys = copy.copy(keys)
         self.writes = Writes()
         self.contested = set()
@@ -88,10 +105,9 @@ class Plan:
 
     def forget_pods(self, gone: Iterable[tuple[int, PodUid]]) -> None:
         """Forget the keys of pods whose rows were dropped, by their nodes' keys and their uids."""
-        nodes = {node.id: node for node in self.nodes.values()}
-        for key, uid in gone:
-            if key in nodes:
-                nodes[key].ended.pop(uid, None)
+        for pod in gone:
+            if not isinstance(self.pods.get(pod), tuple):
+                self.pods.pop(pod, None)
 
     def among_others(self, node: NodeEntry) -> None:
         """Plan for a node what may be written together with what other pods of it do."""

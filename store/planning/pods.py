@@ -37,7 +37,7 @@ def plan_admission(plan: Plan, admitted: PodAdmitted) -> Committed:
     bindings: Iterable[DeviceBinding] = admitted.bindings
     if len(admitted.bindings) > 1:
         bindings = by_key(bindings).values()
-    if uid in node.pods or uid in node.ended:
+    if (node.id, uid) in plan.pods:
         plan.alone(node)
         revision = plan.next_revision(node, admitted.at)
         key = readmit(plan, node, identity, list(enumerate(bindings))).id
@@ -65,7 +65,7 @@ def _admit_newcomer(
     plan.writes.pods.append(
         (key, node.id, uid, namespace, name, _ADMITTED, "", "", last > before, None)
     )
-    node.pods[uid] = (key, before + 1, last) if last > before else (key,)
+    plan.pods[node.id, uid] = (key, before + 1, last) if last > before else (key,)
     return key
 
 
@@ -75,7 +75,7 @@ def plan_rejection(plan: Plan, rejected: PodRejected) -> Committed:
     uid = rejected.pod.uid
     plan.alone(node)
     revision = plan.next_revision(node, rejected.at)
-    pod = read_pod(plan.connection, node, uid)
+    pod = read_pod(plan.connection, uid, plan.pods.get((node.id, uid)))
     why = (_REJECTED, rejected.reason, rejected.message)
     if pod is None:
         pod = _newcomer(plan, rejected.pod)
@@ -85,15 +85,14 @@ def plan_rejection(plan: Plan, rejected: PodRejected) -> Committed:
         pod.identity, pod.why = named(pod.identity, rejected.pod), why
         _update(plan, pod, ended=None if pod.bound else revision)
     if not pod.bound:
-        node.pods.pop(uid, None)
-        node.ended[uid] = pod.id
+        plan.pods[node.id, uid] = pod.id
     return plan.record(node, revision, rejected, ((uid, pod.id),))
 
 
 def plan_release(plan: Plan, released: PodsReleased) -> Committed:
     """Give back what pods hold."""
     node = plan.node(released.node)
-    uids = [uid for uid in dict.fromkeys(released.pods) if node and uid in node.pods]
+    uids = [uid for uid in dict.fromkeys(released.pods) if node and _is_live(plan, node, uid)]
     if node is None or not uids:
         return Committed(node.revision if node else 0)
     plan.alone(node)
@@ -109,7 +108,7 @@ def readmit(
 ) -> PodEntry:
     """Admit a pod that may be known, with these bindings in place of its own of the same name."""
     uid = identity.uid
-    known = read_pod(plan.connection, node, uid)
+    known = read_pod(plan.connection, uid, plan.pods.get((node.id, uid)))
     pod = known or _newcomer(plan, identity)
     pod.identity, pod.why = named(pod.identity, identity), _WHY_ADMITTED
     if pod.bound:
@@ -120,8 +119,7 @@ def readmit(
         _insert(plan, node, pod)
     else:
         _update(plan, pod)
-    node.ended.pop(uid, None)
-    node.pods[uid] = pod.runs()
+    plan.pods[node.id, uid] = pod.runs()
     return pod
 
 
@@ -135,14 +133,19 @@ def end_pods(plan: Plan, node: NodeEntry, uids: Iterable[PodUid]) -> tuple[PodKe
     ended: list[PodKey] = []
     writes = plan.writes
     for uid in uids:
-        key, *runs = node.pods.pop(uid)
+        known = plan.pods[node.id, uid]
+        key, *runs = known if isinstance(known, tuple) else (known,)
         _end_runs(plan, node, runs)
         writes.responses_of_pods.append((key,))
         writes.pod_ends.append((_ADMITTED, _RELEASED, node.revision, key))
-        node.ended[uid] = key
+        plan.pods[node.id, uid] = key
         ended.append((uid, key))
     _settle(plan, node)
     return tuple(ended)
+
+
+def _is_live(plan: Plan, node: NodeEntry, uid: PodUid) -> bool:
+    return isinstance(plan.pods.get((node.id, uid)), tuple)
 
 
 def _newcomer(plan: Plan, identity: PodIdentity) -> PodEntry:
@@ -171,14 +174,19 @@ def _bind(plan: Plan, node: NodeEntry, pod: PodEntry, binding: DeviceBinding, or
         containers.append(name)
         writes.containers.append((pod_id, container, name))
     resource = node.resources.get(binding.resource) or known_resource(plan, node, binding.resource)
-    device_keys = resource.keys
+    first, places = resource.first, resource.places
     holdings = pod.holdings
     revision = node.revision
     place = 0
     without_ids: str | None = None
     for numa_node, ids in binding.devices.items():
         for id_ in ids:
-            device = device_keys.get(id_) or known_device(plan, resource, id_, revision)
+            known = places.get(id_)
+            if known is None:
+                device = known_device(plan, resource, id_, revision)
+                first, places = resource.first, resource.places
+            else:
+                device = first + known
             holding = holdings.get(device)
             if holding is None:
                 keys = plan.keys
@@ -228,7 +236,7 @@ def _replace(plan: Plan, node: NodeEntry, pod: PodEntry, bindings: Iterable[Devi
         if resource is not None and binding.container in pod.containers:
             replaced.add((pod.containers.index(binding.container), resource.id))
         if resource is not None:
-            keys = (resource.keys.get(id_) for id_ in bound_ids(binding))
+            keys = map(resource.key_of, bound_ids(binding))
             wanted.update(device for device in keys if device is not None)
     replaced.intersection_update(pod.bound)
     if not replaced:

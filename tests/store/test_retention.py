@@ -111,7 +111,7 @@ def test_the_writers_memory_of_ended_pods_is_bounded_with_their_rows(store: SqlS
     plan = store._plan  # noqa: SLF001 - nothing else shows what the writer remembers
 
     assert plan is not None
-    assert len(plan.nodes[NODE].ended) == _rows(store, "pod") <= 21
+    assert len(plan.pods) == _rows(store, "pod") <= 21
 
 
 def test_what_is_held_now_is_kept_however_old(store: SqlStore) -> None:

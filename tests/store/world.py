@@ -67,8 +67,8 @@ def rejected(pod: str, *, message: str = "no healthy devices present") -> PodRej
     return PodRejected(NODE, Instant(7), identity(pod), "UnexpectedAdmissionError", message)
 
 
-def reported(*devices: Device) -> DevicesReported:
-    return DevicesReported(NODE, Instant(2), GPU, devices)
+def reported(*devices: Device, node: NodeName = NODE) -> DevicesReported:
+    return DevicesReported(node, Instant(2), GPU, devices)
 
 
 def device(name: str, health: str = "Healthy", topology: tuple[int, ...] | None = None) -> Device:
