@@ -13,7 +13,7 @@ from typing import Final
 
 from benchmarks import workload
 from benchmarks.profiles.combinations import Combination
-from benchmarks.profiles.profile import Nodes, Plugin, PodTemplate, Profile
+from benchmarks.profiles.profile import LatencyRange, Nodes, Plugin, PodTemplate, Profile
 from benchmarks.results.rows import TimeSource
 from simulator.core.behavior import Behavior
 from simulator.core.calls import AllocateCall
@@ -25,7 +25,7 @@ from simulator.core.pods import ContainerKind, Pod, PodUid
 from simulator.core.resources import ResourceName
 from simulator.core.switches import behavior_for
 from simulator.core.transitions import DeviceBinding, NodeName
-from simulator.engine.latencies import NO_DELAYS, USUAL_DELAYS
+from simulator.engine.latencies import NO_DELAYS, USUAL_DELAYS, Delays
 from simulator.engine.plugin_answers import allocate_answer
 from simulator.engine.pod_factory import uuid_text
 from simulator.engine.spec import (
@@ -93,20 +93,27 @@ def cluster(
         durability=combination.durability or Durability.FULL,
         seed=seed,
         added_fsync=combination.added_fsync,
-        delays=USUAL_DELAYS if is_virtual else NO_DELAYS,
+        delays=_delays(profile) if is_virtual else NO_DELAYS,
         api=_api(profile, combination, is_virtual=is_virtual),
     )
 
 
+def _delays(profile: Profile) -> Delays:
+    return replace(USUAL_DELAYS, container_start=profile.container_start)
+
+
 def _api(profile: Profile, combination: Combination, *, is_virtual: bool) -> ApiSpec:
     client = combination.kube_api
-    bulk_bind = combination.bulk_bind or 1
-    if is_virtual:
-        latency = profile.api_latency
-        return ApiSpec(latency.p50, latency.p99, client, bulk_bind=bulk_bind)
-    if client is None and not combination.has_api_server:
+    if client is None and not (is_virtual or combination.has_api_server):
         client = NO_LIMIT
-    return ApiSpec(Duration(0), Duration(0), client, bulk_bind=bulk_bind)
+    latency = profile.api_latency if is_virtual else LatencyRange(Duration(0), Duration(0))
+    return ApiSpec(
+        latency.p50,
+        latency.p99,
+        client,
+        status_coalesce=combination.status_coalesce is not False,
+        bulk_bind=combination.bulk_bind or 1,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ class Instruments:
         client: Of the process that offers load; None in virtual time, where nothing is used up.
         server: Of the process that serves; None where that is the same one.
         log: Returns what a database server has done for its log so far; None without one.
+        lost: Returns how many replies were lost so far; None where none is.
         calls: API calls by verb and kind.
         footprint: Reads what is taken up; None in virtual time, where nothing is.
     """
@@ -29,10 +30,11 @@ class Instruments:
     client: ProcessMeter | None = None
     server: ProcessMeter | None = None
     log: Callable[[], LogCosts] | None = None
+    lost: Callable[[], int | None] = lambda: None
     calls: Counter[str] = field(default_factory=Counter)
     footprint: FootprintMeter | None = None
 
-    def read(self, bound: int) -> Costs:
+    def read(self, bound: int, *, at_ns: int = 0) -> Costs:
         """Return what was spent so far."""
         nothing = Usage(None, None, None)
         client = nothing if self.client is None else self.client.read()
@@ -40,11 +42,13 @@ class Instruments:
         log = LogCosts(0, 0) if self.log is None else self.log()
         served = 0 if self.server is None else server.written
         return Costs(
+            at_ns=at_ns,
             fsyncs=_sum(self.fsyncs(), log.syncs),
             written=_sum(client.written, served, log.written),
             cpu_client_s=client.cpu_s,
             cpu_server_s=server.cpu_s,
             calls=self.calls.copy(),
+            lost=self.lost(),
             bound=bound,
         )
 

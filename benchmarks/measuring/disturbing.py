@@ -1,4 +1,4 @@
-"""What befalls nodes during a phase: kubelets restart, nodes reboot or fail.
+"""What befalls nodes during a phase: kubelets restart, nodes reboot, fail or lose the API server.
 
 The pods of such a node are admitted again. Where nothing but that happens in a phase they are what
 is measured: each counts from the instant at which its kubelet may begin.
@@ -16,7 +16,8 @@ from benchmarks.measuring.windows import Window
 from benchmarks.profiles.disturbances import Disturbance, DisturbanceKind
 from benchmarks.results.rows import Measure
 from simulator.core.instants import after
-from simulator.engine.actions import RebootNode, RestartKubelet
+from simulator.core.transitions import NodeName
+from simulator.engine.actions import ApiOutage, RebootNode, RestartKubelet
 from simulator.engine.api_objects import ApiPod
 from simulator.engine.timeline import Priority
 
@@ -48,6 +49,8 @@ class Disturber:
         self._disturbances = disturbances
         self._window = window
         self._names: list[str] = []
+        self._cut_off: list[NodeName] = []
+        self._is_ended = False
 
     def begin(self) -> None:
         """Plan everything; to be called in an event, at the start of the phase."""
@@ -56,16 +59,26 @@ class Disturber:
             due = after(begun, each.at)
             self._world.timeline.call_at(due, partial(self._befall, each, number), Priority.STEP)
 
+    def end(self) -> None:
+        """Let nothing befall nodes any more."""
+        self._is_ended = True
+
     def is_over(self) -> bool:
         """Tell whether every node that was disturbed serves again."""
-        if self.under_way:
+        if self.under_way or not all(map(self._world.api.is_reachable, self._cut_off)):
             return False
         return all(self._world.completed_at(name) is not None for name in self._names)
 
     def _befall(self, what: Disturbance, number: int) -> None:
+        if self._is_ended:
+            return
         node = node_name(what.node)
         self.under_way -= 1
         name = f"{what.kind.value}-{number}-{node}-{self._world.now}"
+        if what.kind is DisturbanceKind.API_OUTAGE:
+            self._world.perform(ApiOutage(node, what.down), name)
+            self._cut_off.append(node)
+            return
         if what.kind is DisturbanceKind.RESTART_KUBELET:
             awaited = READMISSION
             self._world.perform(RestartKubelet(node), name)

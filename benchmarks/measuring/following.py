@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Final
 
 from benchmarks.measuring.carried import Shown
@@ -29,8 +30,24 @@ RESTART: Final = frozenset({Measure.ADMISSION, Measure.START})
 _RUNS: Final = "running"
 
 
+class ApiRole(Enum):
+    """What the API is for the devices of a pod."""
+
+    NONE = "none"
+    """It does not have them."""
+    COPY = "copy"
+    """It has what is kept elsewhere, some time later."""
+    KEEPER = "keeper"
+    """They are kept nowhere else, and the pod waits for that."""
+    LATE_KEEPER = "late-keeper"
+    """They are kept nowhere else, and the pod does not wait."""
+
+
 class Risk:
-    """Counts bindings that a crash now would lose, or leave invisible.
+    """Counts bindings of pods that may start, and that a crash now would lose.
+
+    Such are those that were acknowledged before an fsync, and those that are to be in the API and
+    are not there yet: with the disk, or the kubelet's memory, they would be gone.
 
     Args:
         synced: Returns a number that grows with each fsync, where acknowledged commits are not
@@ -38,33 +55,40 @@ class Risk:
         is_counted: Whether it can be told at all.
 
     Attributes:
-        now, most: Bindings at risk now, and at most so far.
+        most: Bindings at risk at most so far.
     """
 
     def __init__(self, synced: Callable[[], int] | None, *, is_counted: bool = True) -> None:
         self.is_counted = is_counted
-        self.now = 0
         self.most = 0
         self._synced = synced
         self._seen = 0 if synced is None else synced()
+        self._unsynced = 0
+        self._unseen = 0
+
+    @property
+    def now(self) -> int:
+        """Bindings at risk now."""
+        return self._unsynced + self._unseen
 
     def bound(self, devices: int) -> None:
         """Take note of bindings that count as durable; they are at risk until the next fsync."""
         if self._synced is None:
             return
         self.settle()
-        self.add(devices)
+        self._unsynced += devices
+        self.most = max(self.most, self.now)
 
     def settle(self) -> None:
         """Take note of fsyncs since the last look: what was bound before them is safe."""
         if self._synced is not None:
             seen = self._synced()
             if seen != self._seen:
-                self._seen, self.now = seen, 0
+                self._seen, self._unsynced = seen, 0
 
-    def add(self, devices: int) -> None:
+    def unseen(self, devices: int) -> None:
         """Take note of bindings that nobody sees yet; or, negative, that they are seen or gone."""
-        self.now += devices
+        self._unseen += devices
         self.most = max(self.most, self.now)
 
 
@@ -74,19 +98,20 @@ class Follower:
     Args:
         now_ns: The driver's clock.
         risk: Counts bindings at risk.
-        shown_by_api: Whether devices are visible only once they are in the API.
+        role: What the API is for bindings: where it keeps them, a pod is durably admitted only
+            when it does.
 
     Attributes:
-        bound: Devices that were bound so far.
-        served: Told of every followed pod that was served or has failed.
+        bound: Devices that were bound durably so far; a pod that is admitted again binds none.
+        served: Told once of every followed pod, when it was served or never will be.
     """
 
-    def __init__(self, now_ns: Callable[[], int], risk: Risk, *, shown_by_api: bool) -> None:
+    def __init__(self, now_ns: Callable[[], int], risk: Risk, role: ApiRole) -> None:
         self.bound = 0
         self.risk = risk
         self.served: Callable[[Followed], None] = lambda _: None
         self._now_ns = now_ns
-        self._shown_by_api = shown_by_api
+        self._role = role
         self._followed: dict[PodUid, Followed] = {}
 
     def begin(
@@ -125,30 +150,58 @@ class Follower:
 
     def _decided(self, record: AdmissionDecided) -> None:
         followed = self._followed.get(record.pod)
+        if followed is None or followed.has_failed:
+            return
         if not record.admitted:
-            if followed is not None and not record.waiting:
+            if not record.waiting:
                 self._fail(followed)
-            return
-        devices = sum(len(ids) for *_, ids in record.held)
-        self.bound += devices
-        self.risk.bound(devices)
-        if followed is None:
-            return
-        followed.bound, followed.bindings = devices, len(record.held)
-        self._reach(followed, Measure.ADMISSION)
-        if self._shown_by_api and Measure.VISIBLE in followed.awaited and devices:
-            followed.unshown = True
-            self.risk.add(devices)
-            self._show(followed)
+        elif followed.is_admitted or Measure.VISIBLE not in followed.awaited:
+            followed.is_admitted = True
+            if not followed.unshown:
+                self._admit(followed)
         else:
+            followed.is_admitted = True
+            followed.bound = sum(len(ids) for *_, ids in record.held)
+            followed.bindings = len(record.held)
+            self._bound(followed)
+
+    def _bound(self, followed: Followed) -> None:
+        """The pod has devices for the first time."""
+        if self._role is ApiRole.NONE or not followed.bound:
+            self._keep(followed)
             self._reach(followed, Measure.VISIBLE)
-        self.served(followed)
+            return
+        if self._role is ApiRole.COPY:
+            self._keep(followed)
+        if self._role is not ApiRole.KEEPER:
+            self.risk.unseen(followed.bound)
+        followed.unshown = True
+        self._show(followed)
+
+    def _keep(self, followed: Followed) -> None:
+        """The pod's bindings are durable."""
+        self.bound += followed.bound
+        if self._role is not ApiRole.COPY:
+            self.risk.bound(followed.bound)
+        self._admit(followed)
+
+    def _admit(self, followed: Followed) -> None:
+        self._reach(followed, Measure.ADMISSION)
+        self._tell(followed)
 
     def _show(self, followed: Followed) -> None:
         if followed.unshown and len(followed.shown) >= followed.bindings:
-            followed.unshown = False
-            self.risk.add(-followed.bound)
+            self._stop_showing(followed)
+            if self._role is not ApiRole.COPY:
+                self._keep(followed)
             self._reach(followed, Measure.VISIBLE)
+
+    def _stop_showing(self, followed: Followed) -> None:
+        """The pod's devices are in the API, or never will be."""
+        if followed.unshown:
+            followed.unshown = False
+            if self._role is not ApiRole.KEEPER:
+                self.risk.unseen(-followed.bound)
 
     def _phase(self, record: PodPhaseChanged) -> None:
         followed = self._followed.get(record.pod)
@@ -163,13 +216,12 @@ class Follower:
         followed = self._followed.get(record.pod)
         if followed is None:
             return
-        if followed.unshown:
-            followed.unshown = False
-            self.risk.add(-followed.bound)
+        self._stop_showing(followed)
+        if Measure.ADMISSION in followed.awaited and not followed.is_admitted:
+            self._fail(followed)
         if followed.window is not None:
-            if Measure.ADMISSION in followed.awaited:
-                self._fail(followed)
             followed.window.gone(followed)
+        self._tell(followed)
         del self._followed[record.pod]
 
     def _reach(self, followed: Followed, measure: Measure) -> None:
@@ -180,6 +232,12 @@ class Follower:
         if followed.has_failed:
             return
         followed.has_failed = True
+        self._stop_showing(followed)
         if followed.window is not None:
             followed.window.failed(followed)
-        self.served(followed)
+        self._tell(followed)
+
+    def _tell(self, followed: Followed) -> None:
+        if not followed.is_told:
+            followed.is_told = True
+            self.served(followed)

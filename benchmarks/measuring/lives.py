@@ -126,6 +126,8 @@ class Lives:
             if node is not None:
                 self._create(arrival, due_ns, window, node)
                 return
+        if window is not None:
+            window.waited += 1
         if len(self._waiting) < WAITING_MAX:
             self._waiting.append(_Waiting(arrival, due_ns, window))
         elif window is not None:

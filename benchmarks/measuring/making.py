@@ -13,7 +13,7 @@ from benchmarks.measuring.carried import Shown, WatchedApi
 from benchmarks.measuring.clocks import Driver, RealTime
 from benchmarks.measuring.cluster import cluster, devices_of, plugin_name
 from benchmarks.measuring.costs import Instruments
-from benchmarks.measuring.following import Follower, Risk
+from benchmarks.measuring.following import ApiRole, Follower, Risk
 from benchmarks.measuring.lives import Lives
 from benchmarks.measuring.phases import Target
 from benchmarks.measuring.plugins_here import PartsHere, PluginLatencies
@@ -24,7 +24,9 @@ from benchmarks.profiles.profile import Profile
 from benchmarks.results.rows import TimeSource
 from simulator.api.client.endpoint import ApiEndpoint
 from simulator.core.instants import MILLISECOND, MINUTE, Duration
+from simulator.core.persistence.choosing import option_of
 from simulator.core.pods import PodUid
+from simulator.engine.lossy_api import LossyApi
 from simulator.engine.ports import Adapters, ApiTransport
 from simulator.engine.streams import RandomStreams
 from simulator.engine.timeline import Timeline
@@ -70,6 +72,7 @@ class Making:
         is_real = request.combination.clock is TimeSource.REAL
         self.is_read = is_real and reads_sockets(request.profile.reads, has_api=in_api)
         self.calls: Counter[str] = Counter()
+        self.lossy: LossyApi | None = None
         self._shown: list[Follower] = []
         plugins = {plugin.name: plugin for plugin in request.profile.plugins}
         latencies = PluginLatencies(plugins, request.seed)
@@ -91,15 +94,16 @@ class Making:
         )
 
     def carried(self, inner: ApiTransport) -> ApiTransport:
-        """Watch the way to the API server."""
-        return WatchedApi(inner, self.calls, self._show)
+        """Watch the way to the API server, beyond the place where replies get lost."""
+        watched = WatchedApi(inner, self.calls, self._show)
+        self.lossy = LossyApi(watched, RandomStreams(self.request.seed))
+        return self.lossy
 
     def target(self, driver: Driver, risk: Risk, instruments: Instruments) -> Target:
         """Put the load's side together."""
         profile = self.request.profile
         world = driver.world
-        in_api = Keeper.API in self.request.combination.keepers
-        follower = Follower(driver.now_ns, risk, shown_by_api=in_api)
+        follower = Follower(driver.now_ns, risk, api_role(self.request.combination))
         self._shown.append(follower)
         chance = RandomStreams(self.request.seed).stream("placement")
         room = Room(
@@ -111,11 +115,26 @@ class Making:
         world.watch_records(follower.take)
         world.watch_records(lives.take)
         instruments.calls = self.calls
-        return Target(driver, lives, follower, instruments)
+        instruments.lost = self._lost
+        return Target(driver, lives, follower, instruments, self.lossy)
+
+    def _lost(self) -> int | None:
+        loses = any(phase.lost_replies is not None for phase in self.request.profile.phases)
+        return self.lossy.lost if loses and self.lossy is not None else None
 
     def _show(self, shown: Shown) -> None:
         for follower in self._shown:
             follower.shown(shown)
+
+
+def api_role(combination: Combination) -> ApiRole:
+    """Return what the API is for the devices of a combination's pods."""
+    if Keeper.API not in combination.keepers:
+        return ApiRole.NONE
+    if Keeper.FILE in combination.keepers:
+        return ApiRole.COPY
+    waits = option_of(dict(combination.persistence_options), "synchronous")
+    return ApiRole.KEEPER if waits else ApiRole.LATE_KEEPER
 
 
 def each_once(things: Sequence[T], is_ready: Callable[[T], bool]) -> Callable[[], bool]:

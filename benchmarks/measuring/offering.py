@@ -16,8 +16,7 @@ from benchmarks.measuring.windows import Window
 from benchmarks.profiles.loads import ClosedLoop
 from benchmarks.profiles.profile import LatencyStart, Phase
 from benchmarks.profiles.schedule import Arrival
-from simulator.core.instants import Duration, Instant, after
-from simulator.core.pods import PodUid
+from simulator.core.instants import Instant, after
 from simulator.engine.timeline import Priority
 
 _AT_ONCE_MAX: Final = 256
@@ -39,6 +38,7 @@ class Offering:
         is_over: Whether everything has come that was to come.
         begun_ns: When it began, on the driver's clock.
         ended_ns: When it was over.
+        has_run_out: Whether all came that the phase has, before its time was over.
         offered: Pods so far.
     """
 
@@ -52,7 +52,7 @@ class Offering:
         windows: Sequence[Window],
         start: LatencyStart,
     ) -> None:
-        self.is_over = False
+        self.is_over = self.has_run_out = False
         self.begun_ns = self.ended_ns = 0
         self.offered = 0
         self._driver = driver
@@ -64,7 +64,6 @@ class Offering:
         self._from_sent = start is LatencyStart.SENT
         self._next: Arrival | None = None
         self._begun = Instant(0)
-        self._in_turn: set[PodUid] = set()
 
     def begin(self) -> None:
         """Begin now, in an event."""
@@ -109,10 +108,14 @@ class Offering:
         """Plan the next pod."""
         self._next = next(self._arrivals, None)
         if self._next is None:
-            self.end()
+            self._run_out()
         else:
             due = after(self._begun, self._next.at)
             self._timeline.call_at(due, self._come, Priority.STEP)
+
+    def _run_out(self) -> None:
+        self.has_run_out = True
+        self.end()
 
     def _come(self) -> None:
         """Let the pod come that is due, and those of the same instant."""
@@ -125,7 +128,7 @@ class Offering:
             if self._next is None or self._next.at > arrival.at:
                 break
         if self._next is None:
-            self.end()
+            self._run_out()
         else:
             due = after(self._begun, self._next.at)
             self._timeline.call_at(due, self._come, Priority.STEP)
@@ -151,9 +154,3 @@ class Offering:
         if enough is not None and self._lives.utilization >= enough:
             self.end()
         return self.is_over
-
-
-def stretch(phase: Phase) -> Window:
-    """Return the stretch of a phase that is measured: all but its warm-up."""
-    end = phase.duration if phase.load is not None and phase.duration else None
-    return Window(phase.name, phase.warmup, None if end is None else Duration(end))

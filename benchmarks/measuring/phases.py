@@ -17,13 +17,14 @@ from benchmarks.measuring.following import Follower
 from benchmarks.measuring.lives import Lives
 from benchmarks.measuring.offering import Offering
 from benchmarks.measuring.ramps import Ramp
-from benchmarks.measuring.windows import Followed, Window
+from benchmarks.measuring.windows import Costs, Followed, Window
 from benchmarks.profiles.disturbances import disturbances
-from benchmarks.profiles.loads import RampLoad
-from benchmarks.profiles.profile import Phase, Profile
+from benchmarks.profiles.loads import Load, QpsLoad, RampLoad, SteppedLoad
+from benchmarks.profiles.profile import LostReplies, Phase, Profile
 from benchmarks.profiles.schedule import arrivals
 from benchmarks.results.rows import Measure, Row, Setting
 from simulator.core.instants import MINUTE, SECOND, Duration, Instant, after
+from simulator.engine.lossy_api import LossyApi
 from simulator.engine.timeline import Priority
 
 GONE_WITHIN: Final = Duration(10 * MINUTE)
@@ -39,12 +40,14 @@ class Target:
         lives: The pods of the load.
         follower: Follows them.
         instruments: Count what it costs.
+        lossy: Where replies of the API server can get lost.
     """
 
     driver: Driver
     lives: Lives
     follower: Follower
     instruments: Instruments
+    lossy: LossyApi | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,7 @@ class _Run:
 
     def begin(self) -> None:
         """Begin, in an event."""
+        self._lose_replies(self.phase.lost_replies)
         self.offering.begin()
         self._disturber.begin()
         timeline = self._driver.world.timeline
@@ -248,6 +252,10 @@ class _Run:
             window.has_unserved for window in self.windows
         )
 
+    def _lose_replies(self, lost: LostReplies | None) -> None:
+        if self._target.lossy is not None:
+            self._target.lossy.share = 0.0 if lost is None else float(lost.share)
+
     def _is_quiet(self) -> bool:
         """Tell whether all nodes serve again, and their kubelets have told the API everything."""
         if not self._disturber.is_over():
@@ -259,6 +267,8 @@ class _Run:
         """End, and return the rows of what was measured."""
         self.is_finished = True
         self.offering.end()
+        self._disturber.end()
+        self._lose_replies(None)
         self._target.lives.give_up_waiting()
         cut_ns = self._driver.now_ns()
         begun = [window for window in self.windows if window.before is not None]
@@ -279,6 +289,8 @@ class _Run:
     def _shorten(self, window: Window) -> None:
         """A phase that has ended before its time is as long as its load was."""
         length = self.offering.ended_ns - self.offering.begun_ns
+        if self.offering.has_run_out:
+            length += _distance(self.phase.load)
         if window.end is not None and self.phase.until is not None:
             window.end = Duration(max(min(window.end, length), window.start))
 
@@ -294,7 +306,7 @@ class _Run:
             if before.before is None:
                 return
             self._close(before)
-            if self.ramp is not None and self.ramp.is_too_much(index - 1):
+            if self.ramp is not None and self.ramp.is_too_much(index - 1, self._driver.now_ns()):
                 self.offering.end()
                 return
         if index == len(self.windows):
@@ -302,7 +314,11 @@ class _Run:
         target.instruments.forget_peak()
         target.follower.risk.most = target.follower.risk.now
         window = self.windows[index]
-        window.before = target.instruments.read(target.follower.bound)
+        window.before = self._costs()
+
+    def _costs(self) -> Costs:
+        target = self._target
+        return target.instruments.read(target.follower.bound, at_ns=self._driver.now_ns())
 
     def _close(self, window: Window) -> None:
         """Read the instruments at the end of a stretch, once."""
@@ -311,10 +327,21 @@ class _Run:
         target = self._target
         risk = target.follower.risk
         risk.settle()
-        window.after = target.instruments.read(target.follower.bound)
+        window.after = self._costs()
         window.memory_peak = target.instruments.memory_peak()
         if risk.is_counted:
             window.at_risk_max, window.at_risk_end = risk.most, risk.now
+
+
+def _distance(load: Load | None) -> int:
+    """Return when another pod would have come after the last one; 0 where chance says it."""
+    match load:
+        case QpsLoad(qps):
+            return round(SECOND / qps)
+        case SteppedLoad(_, step_delay):
+            return step_delay
+        case _:
+            return 0
 
 
 def percentile_99(window: Window) -> Duration | None:

@@ -26,6 +26,7 @@ from benchmarks.measuring.plugin_processes import begin_with_processes, watched
 from benchmarks.measuring.readers import reading
 from benchmarks.profiles import combinations
 from benchmarks.profiles.combinations import Keeper
+from benchmarks.results.rows import Store
 from benchmarks.sync_counter import Syncs, counted_syncs
 from simulator.api.client.endpoint import ApiEndpoint
 from simulator.config import CHECKPOINT_FILE_NAME
@@ -95,8 +96,19 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
         await stack.enter_async_context(reading(request.profile.reads, driver.world))
         stack.enter_context(_collected())
         syncs.add(combination.added_fsync)
-        loses = combination.durability not in {None, Durability.FULL}
-        yield making.target(driver, Risk(syncs.number if loses else None), instruments)
+        yield making.target(driver, _risk(request, syncs), instruments)
+
+
+def _risk(request: Request, syncs: _Syncs) -> Risk:
+    """Return what counts bindings at risk; when somebody else's server syncs nobody sees."""
+    combination = request.combination
+    loses = combination.durability not in {None, Durability.FULL}
+    if not loses or Keeper.FILE in combination.keepers:
+        return Risk(None)
+    is_foreign = request.cluster is not None and Keeper.API in combination.keepers
+    if is_foreign or combination.store is Store.POSTGRESQL:
+        return Risk(None, is_counted=False)
+    return Risk(syncs.number)
 
 
 def _log(server: Scratch, store: SqlStore | None) -> Callable[[], LogCosts]:

@@ -26,17 +26,21 @@ class Costs:
     """What was spent so far, by whom.
 
     Attributes:
+        at_ns: When this was so, on the driver's clock.
         fsyncs, written: Of all who keep bindings; None where they are not counted.
         cpu_client_s, cpu_server_s: As in `benchmarks.results.rows.Row`.
         calls: API calls by verb and kind.
+        lost: Replies that were lost; None where none is.
         bound: Devices that were bound durably.
     """
 
+    at_ns: int = 0
     fsyncs: int | None = None
     written: int | None = None
     cpu_client_s: float | None = None
     cpu_server_s: float | None = None
     calls: Counter[str] = field(default_factory=Counter)
+    lost: int | None = None
     bound: int = 0
 
 
@@ -49,6 +53,9 @@ class Followed:
         window: To which it belongs; None where it is not measured.
         awaited: What it has not come to yet, of what is measured.
         bound: Devices that it was admitted with.
+        bindings: For how many containers and resources.
+        is_admitted: Whether its kubelet has admitted it.
+        is_told: Whether whoever waits for it was told that it was served, or will not be.
         unshown: Whether it waits for its devices to be visible.
         shown: For which containers and resources they are.
         has_failed: Whether it was refused, or failed.
@@ -59,6 +66,8 @@ class Followed:
     awaited: set[Measure]
     bound: int = 0
     bindings: int = 0
+    is_admitted: bool = False
+    is_told: bool = False
     unshown: bool = False
     shown: set[tuple[str, str]] = field(default_factory=set)
     has_failed: bool = False
@@ -74,7 +83,7 @@ class Window:
 
     Attributes:
         begun_ns: When it began, on the driver's clock.
-        offered, served, late, skipped, errors: See `benchmarks.results.rows.Row`.
+        offered, served, late, skipped, errors, waited: See `benchmarks.results.rows.Row`.
         before, after: Costs at both ends; None until it has begun, or ended.
         at_risk_max, at_risk_end: See `Row`.
         memory_peak: See `Row`.
@@ -87,7 +96,7 @@ class Window:
         self.start = start
         self.end = end
         self.begun_ns = 0
-        self.offered = self.served = self.late = self.skipped = self.errors = 0
+        self.offered = self.served = self.late = self.skipped = self.errors = self.waited = 0
         self.before: Costs | None = None
         self.after: Costs | None = None
         self.at_risk_max: int | None = None
@@ -95,6 +104,8 @@ class Window:
         self.memory_peak: int | None = None
         self.pending: dict[int, Followed] = {}
         self.course: Course | None = None
+        self._lost: list[Followed] = []
+        self._unreached: Counter[Measure] = Counter()
         self._last_served_ns = 0
         self._served_in: Counter[int] = Counter()
         self._spans: dict[Measure, SpanCounts] = {}
@@ -113,6 +124,7 @@ class Window:
         self.skipped += 1
         for measure in Measure:
             self._record(measure, now_ns - due_ns)
+            self._unreached[measure] += 1
         if self.course is not None:
             self.course.skipped(due_ns - self.begun_ns, now_ns - self.begun_ns)
 
@@ -133,11 +145,12 @@ class Window:
         """Take note that a pod was refused or has failed; one that was served is so no longer."""
         self.errors += 1
         self.served -= Measure.ADMISSION not in followed.awaited
-        self.pending.pop(id(followed), None)
+        self.gone(followed)
 
     def gone(self, followed: Followed) -> None:
-        """Take note that a pod was deleted; what it has not come to, it never will."""
-        self.pending.pop(id(followed), None)
+        """Take note that a pod is lost or deleted; what it has not come to, it never will."""
+        if self.pending.pop(id(followed), None) is not None:
+            self._lost.append(followed)
 
     @property
     def has_unserved(self) -> bool:
@@ -154,16 +167,32 @@ class Window:
         spans = self._spans.get(measure)
         return None if spans is None else spans.percentile(percent)
 
+    def percentile_by(self, now_ns: int, measure: Measure, percent: float) -> Duration | None:
+        """Return the same with the pods that have not come to it: they have waited until now."""
+        waited = [
+            max(now_ns - followed.due_ns, 0)
+            for followed in (*self.pending.values(), *self._lost)
+            if measure in followed.awaited
+        ]
+        return self._spans.get(measure, SpanCounts()).percentile(percent, waited)
+
     def row(
         self, setting: Setting, *, repetition: int, cut_ns: int, interrupted: bool = False
     ) -> Row:
         """Return the row; pods that were not served count with the time until `cut_ns`."""
         for followed in self.pending.values():
             for measure in followed.awaited:
-                self._record(measure, cut_ns - followed.due_ns)
-            if self.course is not None and Measure.ADMISSION in followed.awaited:
-                self.course.unserved(followed.due_ns - self.begun_ns, cut_ns - self.begun_ns)
-        last_ns = cut_ns if self.unserved > 0 or not self.served else self._last_served_ns
+                self._miss(measure, cut_ns - followed.due_ns)
+            self._stay_unserved(followed, cut_ns)
+        # However long one waits for the others: so they are never below those who have come to it.
+        longest = {measure: spans.longest for measure, spans in self._spans.items()}
+        for followed in self._lost:
+            for measure in followed.awaited:
+                waited = cut_ns - followed.due_ns
+                self._miss(measure, max(waited, longest.get(measure, 0)))
+            self._stay_unserved(followed, cut_ns)
+        is_served = self.served and not (self.unserved or self.skipped)
+        last_ns = self._last_served_ns if is_served else cut_ns
         length = self.end - self.start if self.end is not None else last_ns - self.begun_ns
         if interrupted:
             length = min(length, cut_ns - self.begun_ns)
@@ -179,13 +208,16 @@ class Window:
             late=self.late,
             skipped=self.skipped,
             errors=self.errors,
+            waited=self.waited,
             latencies={
                 measure: self._spans[measure].latencies()
                 for measure in Measure
                 if measure in self._spans
             },
-            served_each_second=self._each_second(),
+            unreached={each: self._unreached[each] for each in Measure if self._unreached[each]},
+            served_each_second=self._each_second(length),
             over_time=() if self.course is None else self.course.slices(),
+            counted_s=(after.at_ns - before.at_ns) / SECOND,
             fsyncs=_between(before.fsyncs, after.fsyncs),
             bytes_written=_between(before.written, after.written),
             bindings=after.bound - before.bound,
@@ -195,6 +227,7 @@ class Window:
             cpu_client_s=_spent(before.cpu_client_s, after.cpu_client_s),
             cpu_server_s=_spent(before.cpu_server_s, after.cpu_server_s),
             memory_peak=self.memory_peak,
+            lost_replies=_between(before.lost, after.lost),
             interrupted=interrupted,
         )
 
@@ -204,8 +237,19 @@ class Window:
             spans = self._spans[measure] = SpanCounts()
         spans.add(max(span, 0))
 
-    def _each_second(self) -> tuple[int, ...]:
-        seconds = max(self._served_in, default=-1) + 1
+    def _miss(self, measure: Measure, span: int) -> None:
+        """Count a pod that has not come to something."""
+        self._unreached[measure] += 1
+        self._record(measure, span)
+
+    def _stay_unserved(self, followed: Followed, cut_ns: int) -> None:
+        """Count a pod that was never served in the slices."""
+        if self.course is not None and Measure.ADMISSION in followed.awaited:
+            self.course.unserved(followed.due_ns - self.begun_ns, cut_ns - self.begun_ns)
+
+    def _each_second(self, length: int) -> tuple[int, ...]:
+        """Return what was served in each second, also where that was nothing."""
+        seconds = max(max(self._served_in, default=-1) + 1, length // SECOND)
         return tuple(self._served_in[second] for second in range(seconds))
 
 

@@ -88,6 +88,7 @@ class Combination:
         kube_api: Limits of each kubelet's API client; None: those of its version.
         clients: Requests to the API server that are under way at most; None: any number.
         statuses: Where they go, on the real clock, when bindings do not go to the API.
+        status_coalesce: Whether several changes of one pod's status are one patch, as in a kubelet.
     """
 
     persistence: Persistence
@@ -105,6 +106,7 @@ class Combination:
     target: Target
     clock: TimeSource
     statuses: Statuses | None = Statuses.LOCAL
+    status_coalesce: bool | None = True
 
     @property
     def keepers(self) -> frozenset[Keeper]:
@@ -157,6 +159,8 @@ class Combination:
             yield name, written_option(value)
         if Keeper.API in self.keepers and self.store is Store.POSTGRESQL:
             yield "apiStore", self.store.value
+        if self.status_coalesce is False:
+            yield "statusCoalesce", "false"
         if self.kubelet_version != DEFAULT_KUBELET_VERSION:
             yield "kubeletVersion", self.kubelet_version
         if self.target is not Target.IN_PROCESS:
@@ -186,6 +190,7 @@ class Matrix:
     target: tuple[Target, ...] = (Target.IN_PROCESS,)
     clock: tuple[TimeSource, ...] = (TimeSource.REAL,)
     statuses: tuple[Statuses, ...] = (Statuses.LOCAL,)
+    status_coalesce: tuple[bool, ...] = (True,)
 
     def with_values(self, values: Mapping[str, tuple[object, ...]]) -> Matrix:
         """Return the matrix with other values of some knobs."""
@@ -204,6 +209,11 @@ def _commits_really(one: Combination) -> bool:
     return _has_database(one) and one.clock is TimeSource.REAL
 
 
+def _has_api_client(one: Combination) -> bool:
+    return one.has_api_server or one.clock is TimeSource.VIRTUAL
+
+
+_HAS_API_CLIENT: Final = "only where bindings or statuses go to an API server, or in virtual time"
 _RULES: Final[dict[str, tuple[Callable[[Combination], bool], str]]] = {
     "store": (_has_database, "only where a database or an API server is written"),
     "durability": (_has_database, "only where a database or an API server is written"),
@@ -219,10 +229,8 @@ _RULES: Final[dict[str, tuple[Callable[[Combination], bool], str]]] = {
         lambda one: one.persistence.name == "bind-resource",
         "only under bind-resource",
     ),
-    "kube_api": (
-        lambda one: one.has_api_server or one.clock is TimeSource.VIRTUAL,
-        "only where bindings or statuses go to an API server, or in virtual time",
-    ),
+    "kube_api": (_has_api_client, _HAS_API_CLIENT),
+    "status_coalesce": (_has_api_client, _HAS_API_CLIENT),
     "clients": (
         lambda one: one.has_api_server and one.clock is TimeSource.REAL,
         "only where bindings or statuses go to an API server, on the real clock",

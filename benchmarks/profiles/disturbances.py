@@ -1,4 +1,7 @@
-"""Which kubelets restart, which nodes reboot or fail, and when: fixed by profile and seed."""
+"""Which kubelets restart, which nodes reboot, fail or lose the API server, and when.
+
+All of it is fixed by profile and seed.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from benchmarks.profiles.profile import Chaos, Phase, Profile
+from benchmarks.profiles.profile import ApiOutages, Chaos, Phase, Profile
 from simulator.core.instants import Duration
 from simulator.engine.streams import RandomStreams
 
@@ -20,6 +23,7 @@ class DisturbanceKind(StrEnum):
     RESTART_KUBELET = "restartKubelet"
     REBOOT_NODE = "rebootNode"
     FAIL_NODE = "failNode"
+    API_OUTAGE = "apiOutage"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -29,7 +33,7 @@ class Disturbance:
     Attributes:
         at: From the start of the phase.
         node: Its number, from 0.
-        down: How long the machine is off; 0 for a kubelet.
+        down: How long the machine is off, or without the API server; 0 for a kubelet.
     """
 
     at: Duration
@@ -67,7 +71,20 @@ def disturbances(
         )
     if chaos is not None:
         found += _failures(chaos, phase.duration, count, streams.stream(f"chaos/{phase.name}"))
+    if phase.outages is not None:
+        chance = streams.stream(f"outages/{phase.name}")
+        found += _outages(phase.outages, phase.duration, count, chance)
     return tuple(sorted(found))
+
+
+def _outages(
+    outages: ApiOutages, duration: Duration, count: int, chance: random.Random
+) -> Iterator[Disturbance]:
+    begins = range(0, duration, outages.every) if outages.every is not None else range(1)
+    for begin in begins:
+        for node, at in _some(outages.nodes, outages.spread, count, chance):
+            cut_off = Duration(begin + at)
+            yield Disturbance(cut_off, node, DisturbanceKind.API_OUTAGE, outages.duration)
 
 
 def _some(

@@ -1,6 +1,7 @@
 """Whether the phases of a run pass: the bounds that a profile puts on its rows.
 
-Every repetition counts, and a row that does not have what a gate looks at does not pass it.
+Every repetition counts. A row that does not have what a gate looks at does not pass it, nor one
+whose percentile is only a lower bound, however low that is.
 """
 
 from __future__ import annotations
@@ -85,7 +86,11 @@ def _latency_verdict(row: Row, gate: LatencyGate) -> Verdict:
     if latencies is None or not len(latencies):
         return Verdict(row, gate, passed=False, found=_UNKNOWN)
     latency = latencies.percentile(gate.percentile)
-    return Verdict(row, gate, latency < gate.below, text(latency, Form.DURATION))
+    shown = text(latency, Form.DURATION)
+    if row.is_lower_bound(gate.measure, gate.percentile):
+        found = f"at least {shown}, as pods never came so far"
+        return Verdict(row, gate, passed=False, found=found)
+    return Verdict(row, gate, latency < gate.below, shown)
 
 
 def _flat_verdict(row: Row, gate: FlatGate) -> Verdict:

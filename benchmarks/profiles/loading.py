@@ -124,6 +124,7 @@ class _Loader:
                 watchers=spec.reads.watchers,
             ),
             api_latency=spec.api_server.latency.value,
+            container_start=spec.container_runtime.container_start,
             retention=spec.retention.changes if spec.retention is not None else None,
             measuring=profile.Measuring(
                 profile.LatencyStart(spec.measure.from_),
@@ -284,7 +285,7 @@ class _Loader:
         for name in written.pods or {}:
             self._known((*path, "pods"), name, templates, "pod template")
         restarts, reboots = written.restart_kubelet, written.reboot_nodes
-        chaos = written.chaos
+        chaos, outage, lost = written.chaos, written.api_outage, written.lost_replies
         return profile.Phase(
             name=written.name,
             load=load,
@@ -300,6 +301,8 @@ class _Loader:
             restarts=restarts.value if restarts is not None else None,
             reboots=reboots.value if reboots is not None else None,
             chaos=chaos.value if chaos is not None else None,
+            outages=outage.value if outage is not None else None,
+            lost_replies=lost.value if lost is not None else None,
             gates=tuple(each for gate in written.gate for each in gate.values),
         )
 

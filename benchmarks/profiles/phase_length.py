@@ -34,7 +34,8 @@ def with_length(phase: Phase, *, nodes: int, devices: int, devices_per_pod: Frac
     """
     load = phase.load
     if load is None or isinstance(load, Burst):
-        spans = [one.spread for one in (phase.restarts, phase.reboots) if one is not None]
+        spreading = (phase.restarts, phase.reboots, phase.outages)
+        spans = [one.spread for one in spreading if one is not None]
         length = Duration(max(phase.duration, *spans, 0))
         return replace(phase, duration=length, expected=length)
     if isinstance(load, RampLoad):

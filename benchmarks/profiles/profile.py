@@ -161,6 +161,34 @@ class Chaos:
 
 
 @dataclass(frozen=True, slots=True)
+class ApiOutages:
+    """Nodes that cannot reach the API server for a while, be it once or again and again.
+
+    Attributes:
+        nodes: Share of the nodes, at least one, each time.
+        spread: They are cut off at random instants in this time.
+        duration: How long each is cut off.
+        every: From one time to the next, during the whole phase; None: once, at its start.
+    """
+
+    nodes: Fraction
+    spread: Duration
+    duration: Duration
+    every: Duration | None
+
+
+@dataclass(frozen=True, slots=True)
+class LostReplies:
+    """Requests of kubelets that the API server carries out and whose replies do not arrive.
+
+    Attributes:
+        share: Of the requests, at random.
+    """
+
+    share: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class LatencyGate:
     """A phase passes when a percentile of a latency stays below a bound."""
 
@@ -225,6 +253,8 @@ class Phase:
     restarts: KubeletRestarts | None = None
     reboots: NodeReboots | None = None
     chaos: Chaos | None = None
+    outages: ApiOutages | None = None
+    lost_replies: LostReplies | None = None
     gates: tuple[Gate, ...] = ()
 
     @property
@@ -287,6 +317,7 @@ class Profile:
         takes: How long its own combinations take about; None where the file does not say.
         repetitions: Of every combination; they are interleaved.
         api_latency: Of a modelled API server, in virtual time.
+        container_start: Of a modelled container runtime, in virtual time.
         retention: Changes of history that are kept while it runs; None: all.
         matrix: The whole of what can be combined.
         listed: Combinations that the profile lists itself, as matrices; empty: its whole matrix.
@@ -305,6 +336,7 @@ class Profile:
     phases: tuple[Phase, ...]
     reads: Reads
     api_latency: LatencyRange
+    container_start: Duration
     retention: int | None
     measuring: Measuring
     matrix: Matrix

@@ -13,6 +13,7 @@ from statistics import median
 from typing import Final
 
 from benchmarks.results.latencies import Latencies
+from benchmarks.results.quantities import Quantity
 from benchmarks.results.rows import Measure, Row, Setting
 from simulator.ports import Durability
 
@@ -50,10 +51,9 @@ class Merged:
     phase: str
     rows: tuple[Row, ...]
 
-    @property
-    def has_unserved(self) -> bool:
-        """Whether pods were not served, so that latencies are lower bounds."""
-        return any(row.unserved for row in self.rows)
+    def is_bound(self, quantity: Quantity) -> bool:
+        """Tell whether a figure is only a lower bound, in one of the repetitions at least."""
+        return any(map(quantity.is_bound, self.rows))
 
     def spread(self, figure: Callable[[Row], float | None]) -> Spread | None:
         """Return a figure over the repetitions; None where none of them has it."""
@@ -73,6 +73,9 @@ class Merged:
 def merge(rows: Iterable[Row]) -> tuple[Merged, ...]:
     """Take the repetitions of rows together, whatever the order in which they were measured.
 
+    One that was cut by Ctrl-C stands for its setting and phase only where no other does: its pods
+    are fewer, and were cut in the middle.
+
     Returns:
         Phase by phase as those came, and in each what is to be compared beside each other: the
         same circumstances, and in them `checkpoint`, `database` and the others.
@@ -82,7 +85,10 @@ def merge(rows: Iterable[Row]) -> tuple[Merged, ...]:
     for row in rows:
         groups.setdefault((row.setting, row.phase), []).append(row)
         phases.setdefault(row.phase, len(phases))
-    merged = [Merged(setting, phase, tuple(group)) for (setting, phase), group in groups.items()]
+    merged = [
+        Merged(setting, phase, tuple([row for row in group if not row.interrupted] or group))
+        for (setting, phase), group in groups.items()
+    ]
     return tuple(sorted(merged, key=lambda one: (phases[one.phase], _place(one.setting))))
 
 

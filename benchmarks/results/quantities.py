@@ -51,6 +51,7 @@ class Quantity:
         header: In tables, e.g. `P99`.
         about: What it is, for people.
         of: Its value; None where it is not known.
+        is_bound: Whether a row's value is only a lower bound.
     """
 
     key: str
@@ -59,6 +60,7 @@ class Quantity:
     form: Form
     better: Better
     of: Callable[[Row], float | None]
+    is_bound: Callable[[Row], bool] = lambda _: False
 
 
 def text(value: float, form: Form) -> str:
@@ -122,6 +124,7 @@ def _latency(measure: Measure, percent: float) -> Quantity:
         form=Form.DURATION,
         better=Better.LESS,
         of=percentile_of(measure, percent),
+        is_bound=lambda row: row.is_lower_bound(measure, percent),
     )
 
 
@@ -165,8 +168,28 @@ def _count(key: str, header: str, about: str, of: Callable[[Row], float | None])
 LATE: Final = _count("late", "LATE", "pods begun late by the load generator", lambda row: row.late)
 SKIPPED: Final = _count("skipped", "SKIPPED", "pods not begun at all", lambda row: row.skipped)
 ERRORS: Final = _count("errors", "ERRORS", "pods refused or failed", lambda row: row.errors)
+WAITED: Final = _count(
+    "waited", "WAITED", "pods for which no node had room at first", lambda row: row.waited
+)
+UNSEEN: Final = _count(
+    "unseen",
+    "UNSEEN",
+    "pods whose device ids no reader ever saw",
+    lambda row: row.unreached.get(Measure.VISIBLE, 0) if Measure.VISIBLE in row.latencies else None,
+)
+LOST_REPLIES: Final = _count(
+    "lostReplies",
+    "LOST-REPLIES",
+    "replies of the API server that got lost",
+    lambda row: row.lost_replies,
+)
 UNSERVED: Final = _count("unserved", "UNSERVED", "pods not served", lambda row: row.unserved)
-FSYNCS: Final = _count("fsyncs", "FSYNCS", "fsyncs", lambda row: row.fsyncs)
+FSYNCS: Final = _count(
+    "fsyncs",
+    "FSYNCS",
+    "fsyncs of files and databases, whatever was written",
+    lambda row: row.fsyncs,
+)
 FSYNCS_EACH: Final = _count(
     "fsyncsPerBinding",
     "FSYNCS/BINDING",
@@ -179,13 +202,13 @@ CALLS_EACH: Final = _count(
 AT_RISK: Final = _count(
     "atRiskMax",
     "AT-RISK",
-    "bindings that a crash would have lost, at most",
+    "bindings of pods that may start, and that a crash would have lost, at most",
     lambda row: row.at_risk_max,
 )
 AT_RISK_END: Final = _count(
     "atRiskEnd",
     "AT-RISK-END",
-    "bindings that a crash would lose at the end",
+    "the same at the end",
     lambda row: row.at_risk_end,
 )
 WRITTEN: Final = Quantity(
@@ -286,11 +309,14 @@ QUANTITIES: Final = (
     SKIPPED,
     ERRORS,
     UNSERVED,
+    WAITED,
+    UNSEEN,
     FSYNCS,
     FSYNCS_EACH,
     WRITTEN,
     WRITTEN_EACH,
     CALLS_EACH,
+    LOST_REPLIES,
     AT_RISK,
     AT_RISK_END,
     CPU_CLIENT,

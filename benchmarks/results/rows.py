@@ -28,6 +28,7 @@ from simulator.ports import Durability
 
 _NODES_OWN: Final = frozenset({"nodes", "nodes/status", "leases"})
 """Kinds of calls that a kubelet makes whether or not pods come."""
+_WHOLE: Final = 100
 
 
 class Store(StrEnum):
@@ -49,7 +50,8 @@ class TimeSource(StrEnum):
 class Measure(StrEnum):
     """From the scheduled start of a pod to what.
 
-    `admission`: its bindings are durable. `start`: its first container may start. `running`: the
+    `admission`: its bindings are durable: in the file, committed, or, where they are kept nowhere
+    else, in the API server. `start`: its first container may start. `running`: the
     API shows it running. `visible`: a reader of the API or the store sees its device ids.
     """
 
@@ -132,10 +134,15 @@ class Row:
         late: Pods that began later than scheduled because the load generator was behind.
         skipped: Pods that were not begun at all, as their turn did not come.
         errors: Pods that were refused or failed.
-        latencies: By measure; a measure that does not apply is left out. Pods that were not served
-            count with the time that they had waited when the phase was cut.
-        served_each_second: From the start of the phase.
+        waited: Pods for which no node had room at first; that wait is part of their latencies.
+        latencies: By measure; a measure that does not apply is left out. Pods that have not come
+            to it count with the time that they had waited when the phase was cut, and those that
+            never will, as they failed or were deleted before, as the longest.
+        unreached: How many of the latencies of a measure are of such pods.
+        served_each_second: From the end of the warm-up; a second in which nothing was served is 0.
         over_time: Slices of a long phase, in order; empty of a short one.
+        counted_s: Seconds in which fsyncs, bytes, calls and CPU time were counted: those of a step
+            of a ramp end with it, of other phases when the last pod is served.
         fsyncs, bytes_written: Of all who keep bindings; bytes are those given to the operating
             system. Of a PostgreSQL server those of its log; None where they cannot be known.
         bindings: Devices that were bound and became durable.
@@ -143,6 +150,7 @@ class Row:
         cpu_client_s, cpu_server_s: Seconds of CPU time of what offers load and of what serves it;
             None for the server where both are one process.
         memory_peak: Bytes, of the process that serves.
+        lost_replies: Requests of kubelets that were carried out and whose replies were lost.
         interrupted: Whether the phase was cut by Ctrl-C.
     """
 
@@ -158,9 +166,12 @@ class Row:
     late: Count = 0
     skipped: Count = 0
     errors: Count = 0
+    waited: Count = 0
     latencies: Mapping[Measure, EncodedLatencies] = field(default_factory=dict)
+    unreached: Mapping[Measure, Count] = field(default_factory=dict)
     served_each_second: tuple[Count, ...] = ()
     over_time: tuple[Slice, ...] = ()
+    counted_s: Amount | None = None
     fsyncs: Count | None = None
     bytes_written: Count | None = None
     bindings: Count = 0
@@ -170,6 +181,7 @@ class Row:
     cpu_client_s: Amount | None = None
     cpu_server_s: Amount | None = None
     memory_peak: Count | None = None
+    lost_replies: Count | None = None
     interrupted: bool = False
 
     @property
@@ -186,6 +198,14 @@ class Row:
     def unserved(self) -> int:
         """Pods that were neither served nor refused; with any, percentiles are lower bounds."""
         return max(self.offered - self.served - self.errors, 0)
+
+    def is_lower_bound(self, measure: Measure, percent: float) -> bool:
+        """Tell whether a percentile is only a bound: so many pods have not come to the measure."""
+        latencies = self.latencies.get(measure)
+        if latencies is None:
+            return False
+        unreached = self.unreached.get(measure, 0)
+        return unreached > 0 and percent > _WHOLE * (1 - unreached / max(len(latencies), 1))
 
     @property
     def calls_per_pod(self) -> float | None:

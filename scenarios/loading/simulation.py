@@ -12,6 +12,7 @@ from simulator.core.behavior import Reservations
 from simulator.core.devices import Device, DeviceId
 from simulator.core.transitions import NodeName
 from simulator.engine.spec import (
+    ApiSpec,
     Durability,
     NodeSpec,
     PluginLatency,
@@ -43,6 +44,7 @@ def simulation_spec(
         seed=spec.seed if seed is None else seed,
         added_fsync=spec.added_fsync,
         plugin_call_timeout=spec.plugin_call_timeout,
+        api=ApiSpec(status_coalesce=spec.status_coalesce),
         migrates=any(step.migrate is not None for step in spec.steps),
     )
 

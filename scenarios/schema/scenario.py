@@ -184,6 +184,9 @@ class Spec(Model):
     """What a power cut may take from a database."""
     added_fsync: GoDuration = Duration(0)
     """Extra time that every fsync takes."""
+    status_coalesce: bool = True
+    """Whether several changes of one pod's status that wait are one patch, as in a kubelet (S12.3),
+    or each is a GET and a PATCH of its own, as in simple models."""
     plugin_call_timeout: GoDuration | None = None
     """How long a kubelet waits for Allocate and GetPreferredAllocation, which is no kubelet's way;
     left out: as long as they take (S1.24, S1.25)."""

@@ -199,3 +199,18 @@ def test_a_scenario_may_be_written_in_json(tmp_path: Path) -> None:
 
     loaded = load(tmp_path, json.dumps(plain, indent="\t"))
     assert [run.label for run in loaded.combinations(Narrowing())] == ["1.36.2 database"]
+
+
+def test_a_scenario_says_whether_statuses_are_gathered(tmp_path: Path) -> None:
+    """S12.3: one patch for several changes is a kubelet's way."""
+    usual = load(tmp_path, SCENARIO)
+    each = load(tmp_path, edited("  nodes:\n", "  statusCoalesce: false\n  nodes:\n"))
+    found = [
+        one.simulation(one.combinations(Narrowing())[0]).api.status_coalesce
+        for one in (usual, each)
+    ]
+
+    assert found == [True, False]
+    assert 'wants true or false, found "no"' in error(
+        tmp_path, edited("  nodes:\n", '  statusCoalesce: "no"\n  nodes:\n')
+    )

@@ -120,6 +120,10 @@ class Knobs(Model):
     """Where the statuses of pods go whose bindings do not go to the API: nowhere, or to an API
     server under the limits of kubeAPI, as those of the others, so that like is compared with like;
     left out: local. On the real clock."""
+    status_coalesce: Annotated[Items[bool], BeforeValidator(one_or_list)] = ()
+    """Whether several changes of one pod's status that wait are one patch, as in a kubelet (S12.3),
+    or each is a GET and a PATCH of its own, as in simple models; left out: true. Only where
+    bindings or statuses go to an API server, and in virtual time."""
 
     def given(self) -> list[str]:
         """Return the names of the knobs that were given, in order."""

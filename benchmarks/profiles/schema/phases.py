@@ -124,6 +124,37 @@ class Flat(Model):
         )
 
 
+class ApiOutage(Model):
+    """Nodes cannot reach the API server: nothing they ask is answered, and they hear of nothing."""
+
+    nodes: Share = _ALL
+    """Share of the nodes, at least one of them."""
+    spread: GoDuration = Duration(0)
+    """They are cut off at random instants within this time."""
+    duration: Annotated[GoDuration, Field(ge=1)]
+    """How long each of them is cut off, also beyond the end of the phase."""
+    every: Annotated[GoDuration, Field(ge=SECOND)] | None = None
+    """From one time to the next, each with other nodes, until pods come no more; left out: once, at
+    the start of the phase."""
+
+    @property
+    def value(self) -> profile.ApiOutages:
+        """The outages as the profile has them."""
+        return profile.ApiOutages(self.nodes, self.spread, self.duration, self.every)
+
+
+class LostReplies(Model):
+    """Replies of the API server get lost: it has done what the kubelet does not know of (W6)."""
+
+    share: Share
+    """Share of the requests of kubelets that this happens to, at random, during the phase."""
+
+    @property
+    def value(self) -> profile.LostReplies:
+        """The losses as the profile has them."""
+        return profile.LostReplies(self.share)
+
+
 class Gate(Model):
     """A bound that decides whether a phase passes.
 
@@ -195,6 +226,10 @@ class Phase(Model):
     """Nodes that reboot at the start of the phase."""
     chaos: Chaos | None = None
     """Nodes that fail during the phase."""
+    api_outage: ApiOutage | None = None
+    """Nodes that cannot reach the API server for a while; beside what else happens."""
+    lost_replies: LostReplies | None = None
+    """Replies of the API server that get lost during the phase; beside what else happens."""
     gate: Annotated[Items[Gate], BeforeValidator(one_or_list)] = ()
     """What the phase must reach to pass: one bound or a list."""
 
@@ -214,5 +249,9 @@ class Phase(Model):
             raise ValueError(reason)
         if self.chaos is not None and self.duration is None:
             reason = 'the key "duration" is missing; nodes fail for so long'
+            raise ValueError(reason)
+        again = self.api_outage is not None and self.api_outage.every is not None
+        if again and self.duration is None:
+            reason = 'the key "duration" is missing; nodes are cut off again and again for so long'
             raise ValueError(reason)
         return self

@@ -15,7 +15,7 @@ from benchmarks.profiles.schema.numbers import Latency, Percentile, Rate
 from benchmarks.profiles.schema.phases import MeasureName, Phase
 from scenarios.schema.fields import ApiVersion, GoDuration, Items, Model, Name, one_or_list
 from scenarios.schema.scenario import SEED_MAX
-from simulator.engine.latencies import API_REQUEST
+from simulator.engine.latencies import API_REQUEST, CONTAINER_START
 
 REPETITIONS_MAX = 100
 """Most repetitions."""
@@ -59,6 +59,14 @@ class ApiServer(Model):
 
     latency: Latency = Latency.always(API_REQUEST)
     """How long a request takes."""
+
+
+class ContainerRuntime(Model):
+    """The container runtime of every node as it is modelled in virtual time."""
+
+    container_start: GoDuration = CONTAINER_START
+    """From the end of a container's admission to its running process, one container after the other
+    of a pod."""
 
 
 class Retention(Model):
@@ -114,6 +122,8 @@ class Spec(Model):
     """What is read beside."""
     api_server: ApiServer = ApiServer()
     """The model of an API server."""
+    container_runtime: ContainerRuntime = ContainerRuntime()
+    """The model of a container runtime."""
     retention: Retention | None = None
     """What is dropped from the history; left out: nothing."""
     matrix: Knobs = Knobs()

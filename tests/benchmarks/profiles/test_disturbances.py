@@ -76,3 +76,27 @@ def test_another_disturbance_does_not_shift_the_first() -> None:
 
 def test_a_phase_without_disturbances_has_none() -> None:
     assert befalls(STORM) == []
+
+
+def test_outages_come_again_with_other_nodes_until_pods_come_no_more() -> None:
+    found = befalls(
+        "{name: storm, load: burst, pods: short, duration: 3m, "
+        "apiOutage: {nodes: 20%, every: 1m, spread: 30s, duration: 20s}}"
+    )
+    minutes = [
+        sorted(one.node for one in found if one.at // MINUTE == minute) for minute in range(3)
+    ]
+
+    assert [len(set(nodes)) for nodes in minutes] == [20, 20, 20]
+    assert minutes[0] != minutes[1]
+    assert {one.kind for one in found} == {DisturbanceKind.API_OUTAGE}
+    assert {one.down for one in found} == {20 * SECOND}
+    assert all(one.at % MINUTE < 30 * SECOND for one in found)
+
+
+def test_an_outage_comes_once_unless_it_is_to_come_again() -> None:
+    text = "{name: storm, load: burst, pods: short, duration: 3m, apiOutage: {duration: 1s}}"
+    found = befalls(text)
+
+    assert len({one.node for one in found}) == len(found) == 100
+    assert {one.at for one in found} == {0}

@@ -146,3 +146,13 @@ def test_a_run_that_is_too_short_to_drift_is_not_asked_to_be_flat() -> None:
     [long] = [one for one in with_length(FLAT, Duration(MINUTE)).phases if one.name == "churn"]
 
     assert (len(short.gates), len(long.gates)) == (0, 5)
+
+
+def test_a_bound_that_is_low_does_not_pass() -> None:
+    """11 of 100 pods were never seen running: nobody knows their 90th percentile."""
+    never = replace(row(), unreached={Measure.RUNNING: 11})
+    few = replace(row(), unreached={Measure.RUNNING: 10})
+
+    latency, _ = verdicts(never)
+    assert (latency.passed, latency.found) == (False, "at least 1s, as pods never came so far")
+    assert [one.passed for one in verdicts(few)] == [True, True]

@@ -248,6 +248,36 @@ def test_several_faults_are_told_in_the_order_of_the_text() -> None:
             "spec.phases[1].load: a share of the saturation rate wants a phase with a rampLoad",
         ),
         (
+            "pods: short, duration: 1m",
+            "pods: short, duration: 1m, apiOutage: {nodes: 10%}",
+            '18:70: spec.phases[2].apiOutage: the key "duration" is missing',
+        ),
+        (
+            "{name: storm, load: burst, pods: short, duration: 1m}",
+            "{name: storm, restartKubelet: {}, apiOutage: {duration: 1s, every: 1m}}",
+            'spec.phases[2]: the key "duration" is missing; nodes are cut off again and again',
+        ),
+        (
+            "{name: storm, load: burst, pods: short, duration: 1m}",
+            "{name: storm, lostReplies: {share: 5%}}",
+            "spec.phases[2]: wants one of load, restartKubelet, rebootNodes, chaos",
+        ),
+        (
+            "pods: short, duration: 1m",
+            "pods: short, duration: 1m, lostReplies: {share: 5}",
+            "spec.phases[2].lostReplies.share: wants a share above 0% and up to 100%",
+        ),
+        (
+            "[checkpoint, database]",
+            "[checkpoint, database]\n    statusCoalesce: false",
+            "spec.matrix.statusCoalesce: turns nothing here: only where bindings or statuses go to",
+        ),
+        (
+            "[checkpoint, database]",
+            "[checkpoint]\n    clock: virtual\n    statusCoalesce: sometimes",
+            '22:21: spec.matrix.statusCoalesce: wants true or false, found "sometimes"',
+        ),
+        (
             "resourceName: example.com/gpu",
             "resourceName: example.com/nic",
             'spec.podTemplates.long: no plugin serves "example.com/gpu"',

@@ -129,6 +129,7 @@ def row(
             )
             for measure, seconds in started.items()
         },
+        unreached=dict.fromkeys(started, _SAMPLES * (offered - served) // offered),
         served_each_second=tuple(
             round(served / _SECONDS * chance.uniform(0.9, 1.1)) for _ in range(_SECONDS)
         ),

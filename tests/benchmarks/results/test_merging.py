@@ -78,3 +78,10 @@ def test_a_difference_is_more_than_noise_if_repetitions_are_apart_and_close_to_e
     assert other is not None
 
     assert is_beyond_noise(one, other) is beyond
+
+
+def test_a_repetition_that_was_cut_counts_only_where_there_is_no_other() -> None:
+    cut = replace(ROW, interrupted=True, repetition=2)
+    alone = replace(cut, setting=DATABASE)
+
+    assert [one.rows for one in merge([ROW, cut, alone])] == [(ROW,), (alone,)]
