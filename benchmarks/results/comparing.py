@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from benchmarks.results.merging import Merged, Spread, is_beyond_noise, merge
-from benchmarks.results.noise_text import incomplete_line
+from benchmarks.results.noise_text import incomplete_line, noise_doubt
 from benchmarks.results.quantities import (
     ACHIEVED,
     CALLS_EACH,
@@ -21,12 +21,15 @@ from benchmarks.results.quantities import (
     Quantity,
 )
 from benchmarks.results.rows import Result, Setting
+from simulator.core.plurals import counted
 
 COMPARED: Final = (
     *(ACHIEVED, P50, P99, START_P99),
     *(FSYNCS_EACH, WRITTEN_EACH, CALLS_EACH, CPU),
 )
 """The figures that are compared."""
+_SAME_LOAD: Final = 0.05
+"""Share by which the numbers of pods may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +39,14 @@ class Change:
     Attributes:
         is_beyond: Whether the difference is larger than the noise; None where one side has too few
             repetitions to tell.
+        are_bounds: Whether the figure of the first, of the second, is only a lower bound.
     """
 
     quantity: Quantity
     first: Spread
     second: Spread
     is_beyond: bool | None
+    are_bounds: tuple[bool, bool] = (False, False)
 
     @property
     def ratio(self) -> float | None:
@@ -99,11 +104,12 @@ def compare(first: Result, second: Result) -> Comparison:
     """Compare two runs; the second is judged against the first."""
     ones = {(one.setting, one.phase): one for one in merge(first.rows)}
     others = {(one.setting, one.phase): one for one in merge(second.rows)}
+    both = [(one, others[key]) for key, one in ones.items() if key in others]
     return Comparison(
-        matched=tuple(_match(one, others[key]) for key, one in ones.items() if key in others),
+        matched=tuple(_match(one, other) for one, other in both),
         only_first=tuple(one for key, one in ones.items() if key not in others),
         only_second=tuple(one for key, one in others.items() if key not in ones),
-        warnings=tuple(_warnings(first, second)),
+        warnings=(*_warnings(first, second), *_loads(both)),
     )
 
 
@@ -112,7 +118,9 @@ def _match(one: Merged, other: Merged) -> Matched:
     for quantity in COMPARED:
         first, second = one.spread(quantity.of), other.spread(quantity.of)
         if first is not None and second is not None:
-            changes.append(Change(quantity, first, second, is_beyond_noise(first, second)))
+            bounds = one.is_bound(quantity), other.is_bound(quantity)
+            beyond = is_beyond_noise(first, second)
+            changes.append(Change(quantity, first, second, beyond, bounds))
     return Matched(one.setting, one.phase, tuple(changes))
 
 
@@ -129,6 +137,27 @@ def _warnings(first: Result, second: Result) -> Iterator[str]:
     for side, result in (("first", first), ("second", second)):
         if line := incomplete_line(result):
             yield f"the {side}: {line}"
+        if doubt := noise_doubt(result.noise, result.machine):
+            yield f"the {side}: {doubt}"
+
+
+def _loads(both: Sequence[tuple[Merged, Merged]]) -> Iterator[str]:
+    """Tell where the loads differ though the profiles may not: by `--seconds`, or after a ramp."""
+    other = [
+        one
+        for one, other in both
+        if _is_apart(one.spread(lambda row: row.offered), other.spread(lambda row: row.offered))
+    ]
+    if other:
+        phases = ", ".join(dict.fromkeys(one.phase for one in other))
+        rows = counted(len(both), "row")
+        yield f"another number of pods came in {len(other)} of {rows} ({phases})"
+
+
+def _is_apart(first: Spread | None, second: Spread | None) -> bool:
+    if first is None or second is None:
+        return False
+    return abs(first.median - second.median) > _SAME_LOAD * max(first.median, second.median)
 
 
 def _machine(result: Result) -> Mapping[str, str]:

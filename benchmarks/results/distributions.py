@@ -27,6 +27,7 @@ _PERCENTS: Final = (
 )
 _WHOLE: Final = 100.0
 _SECONDS_MIN: Final = 3
+_SECONDS: Final = Axis("seconds from the start, without warm-up", "{:g}".format)
 
 
 def percentiles(merged: Sequence[Merged]) -> Drawn:
@@ -74,11 +75,7 @@ def _percent_text(rarity: float) -> str:
 
 def over_time(merged: Sequence[Merged]) -> Drawn:
     """Draw how many pods were served in each second."""
-    here = [
-        one
-        for one in last_phase(merged)
-        if min(len(row.served_each_second) for row in one.rows) >= _SECONDS_MIN
-    ]
+    here = [one for one in last_phase(merged) if _whole_seconds(one) >= _SECONDS_MIN]
     if not here:
         return
     title = f"Rate over time, {here[0].phase}"
@@ -87,7 +84,7 @@ def over_time(merged: Sequence[Merged]) -> Drawn:
         plot = LinePlot(
             titled(title, words),
             described(lines, "second {:g}".format, rate_text),
-            Axis("seconds from the start of the phase", "{:g}".format),
+            _SECONDS,
             Axis("served, pods per second", rate_text),
             lines,
             marks=False,
@@ -95,9 +92,14 @@ def over_time(merged: Sequence[Merged]) -> Drawn:
         yield plot, "A dip is a stall; median of the repetitions in each second."
 
 
+def _whole_seconds(one: Merged) -> int:
+    """Return how many seconds all repetitions have; one of which a part is cut does not count."""
+    return min(min(len(row.served_each_second), int(row.elapsed)) for row in one.rows)
+
+
 def _time_line(series: Series) -> Line:
     one = series.rows[0]
-    length = min(len(row.served_each_second) for row in one.rows)
+    length = _whole_seconds(one)
     points = []
     for second in range(length):
         found = spread([row.served_each_second[second] for row in one.rows])

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from benchmarks.results.batch_findings import batching
+from benchmarks.results.caveat_findings import caveats
 from benchmarks.results.drift_findings import over_time
 from benchmarks.results.merging import Merged
 from benchmarks.results.naming import Naming
@@ -50,10 +51,15 @@ def findings(merged: Sequence[Merged]) -> tuple[str, ...]:
     found += _ease(at_scheduled_rates(merged))
     drifts = list(over_time(merged, naming))
     if not found:
-        found = [_alone(merged[0], naming) if len(merged) == 1 else _fastest(merged, naming)]
+        is_alone = len({one.setting for one in merged}) == 1
+        found = [_alone(merged, naming) if is_alone else _fastest(merged, naming)]
     elif any(len(one.rows) == 1 and one.setting.clock is TimeSource.REAL for one in merged):
         found[0] += _UNTOLD
-    return (*drifts[:1], *found, *drifts[1:])
+    found = [*drifts[:1], *found, *drifts[1:]]
+    # What makes figures doubtful is not left to those who read on.
+    told = found[: LEADS - 1]
+    doubts = " ".join(caveats(merged, naming))
+    return (*told, *filter(None, [doubts]), *found[len(told) :])
 
 
 def _growth(merged: Sequence[Merged]) -> Iterator[str]:
@@ -77,7 +83,7 @@ def _growth(merged: Sequence[Merged]) -> Iterator[str]:
             parts.append(f"{persistence} {change}")
     if parts:
         yield (
-            f"From {least} to {most} existing bindings on a node, the median admission changes: "
+            f"From {least} to {most} existing pods on a node, the median admission changes: "
             f"{'; '.join(parts)}."
         )
 
@@ -96,7 +102,13 @@ def _saturation(merged: Sequence[Merged], naming: Naming) -> Iterator[str]:
     named = "; ".join(f"{name} at {number(rate)}/s" for name, rate in ordered[:_NAMED_MAX])
     more = len(ordered) - _NAMED_MAX
     rest = f"; and {more} more" if more > 0 else ""
-    settings = counted(len({one.setting for one in merged}), "setting")
+    all_ = len({one.setting for one in merged})
+    if all_ == 1:
+        [(name, rate)] = ordered
+        offered = _most_offered(merged)
+        yield f"{name} saturates at {number(rate)}/s, below what is offered (at most {offered}/s)."
+        return
+    settings = counted(all_, "setting")
     yield (
         f"{len(full)} of {settings} saturate below what is offered "
         f"(at most {_most_offered(merged)}/s): {named}{rest}."
@@ -115,13 +127,19 @@ def _most_offered(merged: Sequence[Merged]) -> str:
     return number(max(row.offered_per_second for one in merged for row in one.rows))
 
 
-def _alone(one: Merged, naming: Naming) -> str:
-    return f"{_served(one, naming)}; there is nothing to compare it with."
+def _alone(merged: Sequence[Merged], naming: Naming) -> str:
+    told = "; ".join(_served(one, naming) for one in merged[:_NAMED_MAX])
+    more = len(merged) - _NAMED_MAX
+    rest = f"; and {counted(more, 'further phase')}" if more > 0 else ""
+    return f"{told}{rest}; there is nothing to compare it with."
 
 
 def _fastest(merged: Sequence[Merged], naming: Naming) -> str:
+    phase = merged[-1].phase
+    merged = [one for one in merged if one.phase == phase]
     best = max(merged, key=lambda one: sum(row.achieved_per_second for row in one.rows))
-    return f"{_served(best, naming)}, more than the other {len(merged) - 1}."
+    more = f", more than the other {len(merged) - 1}" if len(merged) > 1 else ""
+    return f"{_served(best, naming)}{more}."
 
 
 def _served(one: Merged, naming: Naming) -> str:

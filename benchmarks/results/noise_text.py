@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from benchmarks.results.quantities import Form, text
+from benchmarks.results.merging import Merged
+from benchmarks.results.quantities import LATENCIES, Form, text
 from benchmarks.results.rows import MachineFacts, MachineLoad, Noise, Result
 
 _STEAL_MUCH: Final = 0.05
+_FEW: Final = 100
+"""Latencies below which their 99th percentile is that of one of them."""
 
 
 def fsync_line(noise: Noise) -> str:
@@ -29,7 +33,8 @@ def noise_line(noise: Noise, machine: MachineFacts) -> str:
         if one is not None and one.steal is not None
     ]
     steal = f"; steal {', '.join(steals)}" if steals else "; steal unknown"
-    return f"noise: {', '.join(parts)}{steal}{_warning(noise, machine)}"
+    doubt = noise_doubt(noise, machine)
+    return f"noise: {', '.join(parts)}{steal}{f'; {doubt}' if doubt else ''}"
 
 
 def machine_lines(result: Result) -> tuple[tuple[str, str], ...]:
@@ -62,16 +67,33 @@ def incomplete_line(result: Result) -> str:
     return f"this run was cut: {len(result.rows)}{of} rows, what was measured until then"
 
 
+def cell_notes(merged: Sequence[Merged]) -> list[str]:
+    """Return how to read cells that do not say what they seem to, in sentences."""
+    notes = []
+    if any(one.is_bound(figure) for one in merged for figure in LATENCIES.values()):
+        notes.append(
+            "≥ where too many pods have not come so far: they had waited that long when it ended, "
+            "or never will."
+        )
+    counts = [len(each) for one in merged for row in one.rows for each in row.latencies.values()]
+    fewest = min((count for count in counts if count), default=_FEW)
+    if fewest < _FEW:
+        notes.append(
+            f"Where fewer than {_FEW} pods came (here {fewest}), p99 is the longest of all."
+        )
+    return notes
+
+
 def _load(load: MachineLoad) -> str:
     return f"{load.average:.1f}"
 
 
-def _warning(noise: Noise, machine: MachineFacts) -> str:
+def noise_doubt(noise: Noise, machine: MachineFacts) -> str:
     """Return what makes the figures doubtful; empty when nothing does, as in virtual time."""
     if noise.fsync is None:
         return ""
     if noise.before.average > machine.cpus:
-        return f"; the machine was busy before the run (load above {machine.cpus} CPUs)"
+        return f"the machine was busy before the run (load above {machine.cpus} CPUs)"
     if any(one and (one.steal or 0) > _STEAL_MUCH for one in (noise.before, noise.after)):
-        return f"; other machines took more than {_STEAL_MUCH:.0%} of the CPU time"
+        return f"other machines took more than {_STEAL_MUCH:.0%} of the CPU time"
     return ""

@@ -8,10 +8,16 @@ from collections.abc import Sequence
 from benchmarks.results.findings import LEADS, findings
 from benchmarks.results.merging import Merged, merge
 from benchmarks.results.naming import Naming
-from benchmarks.results.noise_text import fsync_line, incomplete_line, machine_lines, noise_line
+from benchmarks.results.noise_text import (
+    cell_notes,
+    fsync_line,
+    incomplete_line,
+    machine_lines,
+    noise_line,
+)
 from benchmarks.results.plots import plots
 from benchmarks.results.plotting import Figure
-from benchmarks.results.quantities import QUANTITIES, Form, Quantity, text
+from benchmarks.results.quantities import QUANTITIES, Quantity, text
 from benchmarks.results.rows import Result
 from simulator.core.plurals import counted
 from simulator.reports.pages.benchmark_page import (
@@ -76,8 +82,7 @@ def _tables(result: Result, merged: Sequence[Merged]) -> tuple[TableView, ...]:
         if repetitions > 1
         else ""
     )
-    if any(one.has_unserved for one in merged):
-        note += " ≥ where pods were not served: they had waited that long when the phase ended."
+    note = " ".join(filter(None, [note, *cell_notes(merged)]))
     every = [Merged(row.setting, row.phase, (row,)) for row in result.rows]
     figures = [one for one in QUANTITIES if any(each.spread(one.of) for each in merged)]
     naming = Naming(one.setting for one in merged)
@@ -123,7 +128,7 @@ def _cell(one: Merged, quantity: Quantity) -> str:
     found = one.spread(quantity.of)
     if found is None:
         return _NOT_KNOWN
-    bound = "≥" if quantity.form is Form.DURATION and one.has_unserved else ""
+    bound = "≥" if one.is_bound(quantity) else ""
     middle = f"{bound}{text(found.median, quantity.form)}"
     if found.least == found.most:
         return middle

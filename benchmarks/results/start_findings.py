@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from benchmarks.results.merging import Merged, Spread
-from benchmarks.results.naming import client_limits, options_words
+from benchmarks.results.naming import KNOBS, client_limits, options_words
 from benchmarks.results.pairs import Pair, pairs
 from benchmarks.results.quantities import (
     P50,
@@ -22,15 +22,22 @@ from simulator.core.instants import format_duration
 
 _ASKED: Final = "bind-resource"
 """What the review of 2018 asked about."""
-_PHASES_MAX: Final = 2
+_PHASES_MAX: Final = 3
 """Phases that are told one by one; of more, as those of a ramp, the differences are a range."""
 _PARTS_MAX: Final = 2
 """Limits and phases of which everything is told; of more only the tail is."""
 _LOCAL: Final = ("checkpoint", "database")
 """Persistences without the API, the one to compare with first."""
 
+_AROUND: Final = tuple(
+    knob
+    for knob in KNOBS
+    if knob.header in {"DURABILITY", "ADDED-FSYNC", "EXISTING", "NODES", "CLOCK"}
+)
+"""What rows are under beside their client's limits, as `_around` has it."""
+
 _Options: TypeAlias = tuple[tuple[str, str], ...]
-_Way: TypeAlias = tuple[str, _Options]
+_Way: TypeAlias = tuple[str, Store, _Options]
 
 
 def added_to_the_start(merged: Sequence[Merged]) -> Iterator[str]:
@@ -39,32 +46,31 @@ def added_to_the_start(merged: Sequence[Merged]) -> Iterator[str]:
     local = next((name for name in _LOCAL if name in names), None)
     if local is None:
         return
-    ways = dict.fromkeys(
-        (one.setting.persistence, one.setting.options)
-        for one in merged
-        if one.setting.persistence != local
-    )
-    stores = {one.setting.persistence: one.setting.store for one in merged}
-    for way in sorted(ways, key=_in_question_first(stores)):
+    ways = dict.fromkeys(_way(one.setting) for one in merged if one.setting.persistence != local)
+    for way in sorted(ways, key=_in_question_first):
         found = _compared(merged, local, way)
         parts = [_Part(limits, phase, here) for limits, phase, here in _parted(found)]
         known = [part for part in parts if part.is_known]
         if known:
-            name = _name(found[0].second.setting)
-            yield f"Compared with {local}, {name} changes {_told(known)}."
+            name = _name(found[0].second.setting, ways)
+            yield f"Compared with {local}, {name} changes {_told(known)}{_ranges(found)}."
+
+
+def _way(setting: Setting) -> _Way:
+    return setting.persistence, setting.store, setting.options
 
 
 def _compared(merged: Sequence[Merged], local: str, way: _Way) -> list[Pair]:
-    """Return each row of a way beside the one without the API, both as little batched as can be."""
-    local_batch = min(_batch_sizes(one.setting) for one in merged if _of(one, (local, None)))
-    batch = min(_batch_sizes(one.setting) for one in merged if _of(one, way))
+    """Return each row of a way beside the one without the API, both as little batched as can be.
+
+    The least batch is that of each limit of the client by itself, since not every profile has all.
+    """
+    here = [one for one in merged if one.setting.persistence == local]
+    first = here[0].setting.store
+    here = _least_batched([one for one in here if one.setting.store is first], lambda _: None)
+    there = [one for one in merged if _way(one.setting) == way]
     beside = pairs(
-        [
-            one
-            for one in merged
-            if (_of(one, (local, None)) and _batch_sizes(one.setting) == local_batch)
-            or (_of(one, way) and _batch_sizes(one.setting) == batch)
-        ],
+        [*here, *_least_batched(there, client_limits)],
         lambda one: one.persistence == local,
         lambda one: one.persistence != local,
         _around,
@@ -72,24 +78,43 @@ def _compared(merged: Sequence[Merged], local: str, way: _Way) -> list[Pair]:
     return [pair for pair in beside if pair.first.setting.qps in {None, pair.second.setting.qps}]
 
 
-def _of(one: Merged, way: tuple[str, _Options | None]) -> bool:
-    persistence, options = way
-    return one.setting.persistence == persistence and options in {None, one.setting.options}
+def _least_batched(merged: Sequence[Merged], by: Callable[[Setting], str | None]) -> list[Merged]:
+    least: dict[str | None, tuple[int, int, int]] = {}
+    for one in merged:
+        sizes = _batch_sizes(one.setting)
+        key = by(one.setting)
+        least[key] = min(least.get(key, sizes), sizes)
+    return [one for one in merged if _batch_sizes(one.setting) == least[by(one.setting)]]
 
 
-def _name(setting: Setting) -> str:
+def _ranges(found: Sequence[Pair]) -> str:
+    """Return over what the ranges are, where rows differ in more than what is told apart."""
+    settings = [pair.first.setting for pair in found]
+    parts = []
+    for knob in _AROUND:
+        words = list(dict.fromkeys(map(knob.words, settings)))
+        if len(words) > 1:
+            parts.append(" and ".join(words))
+    phases = {pair.first.phase for pair in found}
+    if len(phases) > _PHASES_MAX:
+        parts.append(f"{len(phases)} phases")
+    return f" (ranges are over {', '.join(parts)})" if parts else ""
+
+
+def _name(setting: Setting, ways: Iterable[_Way]) -> str:
     notes = [options_words(setting)]
+    if len({store for name, store, _ in ways if name == setting.persistence}) > 1:
+        notes.append(f"on {setting.store.value}")
     if setting.flush_period:
         notes.append(f"flushPeriod {format_duration(setting.flush_period)}")
     told = ", ".join(note for note in notes if note)
     return f"{setting.persistence} ({told})" if told else setting.persistence
 
 
-def _in_question_first(
-    stores: Mapping[str, Store],
-) -> Callable[[_Way], tuple[bool, bool, _Options]]:
+def _in_question_first(way: _Way) -> tuple[bool, bool, bool, _Options]:
     """Return the order of ways: what was asked about, what uses the API, the others."""
-    return lambda way: (way[0] != _ASKED, stores[way[0]] is not Store.API, way[1])
+    persistence, store, options = way
+    return persistence != _ASKED, store is not Store.API, store is Store.POSTGRESQL, options
 
 
 def _batch_sizes(setting: Setting) -> tuple[int, int, int]:

@@ -43,4 +43,5 @@ def ratios(found: Sequence[Pair], quantity: Quantity) -> str:
         first, second = spreads[0]
         ends = (text(side.median, quantity.form) for side in (first, second))
         return f"{ratio_text(ratios[0])} ({' to '.join(ends)})"
-    return f"{ratio_text(ratios[0])} to {ratio_text(ratios[-1])}"
+    least, most = ratio_text(ratios[0]), ratio_text(ratios[-1])
+    return least if least == most else f"{least} to {most}"

@@ -13,10 +13,13 @@ from pathlib import Path
 
 import click
 import pytest
+from typing_extensions import override
 
 from benchmarks.results.documents import read_result, result_text
 from benchmarks.results.progress import Progress
 from simulator.cli.commands.bench.progress import progress_shown
+from simulator.cli.commands.bench.showing import show_result
+from simulator.cli.output import OutputOptions
 from tests.benchmarks.results.example import BATCHED, BIND, CHECKPOINT, DATABASE, example
 from tests.cli.running import python_process, rebind
 from tests.reports.html import check_stands_alone
@@ -233,3 +236,25 @@ def test_progress_is_one_line_on_a_terminal_and_gone_at_the_end(
     assert "\n" not in shown
     assert shown.endswith("\r\x1b[K")
     assert max(map(len, click.unstyle(shown).split("\r"))) < 100
+
+
+class _Terminal(io.StringIO):
+    @override
+    def isatty(self) -> bool:
+        return True
+
+
+def test_long_lines_of_prose_are_folded_on_a_terminal_and_whole_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "72")
+    with contextlib.redirect_stdout(io.StringIO()) as file:
+        show_result(RUN, OutputOptions("table"))
+    with contextlib.redirect_stdout(_Terminal()) as terminal:
+        show_result(RUN, OutputOptions("table"))
+    whole, folded = (stream.getvalue().splitlines() for stream in (file, terminal))
+
+    assert max(map(len, whole)) > 150
+    head = folded[: folded.index("")]
+    assert max(map(len, head)) <= 72
+    assert " ".join(head).split() == " ".join(whole[: whole.index("")]).split()

@@ -167,7 +167,7 @@ def test_more_lines_than_can_be_told_apart_are_drawn_in_several_plots(count: int
         replace(CHECKPOINT, nodes=1 + index // 3, existing=index % 3) for index in range(count)
     ]
     seconds = (5, 6, 7)
-    rows = [replace(made(one), served_each_second=seconds) for one in settings]
+    rows = [replace(made(one), elapsed=3.0, served_each_second=seconds) for one in settings]
     drawn = [title for title in titles(*rows) if title.startswith("Rate over time")]
 
     assert len(drawn) == (1 if count == 8 else 4)

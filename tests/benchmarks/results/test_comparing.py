@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.results.comparing import compare
-from benchmarks.results.quantities import ACHIEVED, FSYNCS_EACH, P99, START_P99
-from benchmarks.results.rows import MachineFacts, Result
+from benchmarks.results.quantities import ACHIEVED, FSYNCS_EACH, P50, P99, START_P99
+from benchmarks.results.rows import MachineFacts, MachineLoad, Measure, Result
 from tests.benchmarks.results.example import BIND, CHECKPOINT, DATABASE, example
 from tests.benchmarks.results.made import made, repeated
 
@@ -117,3 +117,33 @@ def test_what_makes_runs_hard_to_compare_is_told() -> None:
         "the versions differ: rebind 0.0 against 0.1",
         "the second: this run was cut: 2 of 3 rows, what was measured until then",
     )
+
+
+def test_another_number_of_pods_is_told_though_the_profile_is_the_same() -> None:
+    """Of `--seconds`, and of a share of what a ramp has found, the profile tells nothing."""
+    rows = [made(CHECKPOINT, phase=phase, rate=rate) for phase, rate in (("a", 100), ("b", 100))]
+    first = replace(FIRST, rows=tuple(rows), expected_rows=2)
+    second = replace(first, rows=(rows[0], replace(rows[1], offered=120)))
+
+    assert compare(first, second).warnings == ("another number of pods came in 1 of 2 rows (b)",)
+    assert compare(first, first).warnings == ()
+
+
+def test_a_busy_machine_makes_a_run_hard_to_compare() -> None:
+    busy = replace(FIRST, noise=replace(FIRST.noise, before=MachineLoad(0.1, 0.3)))
+
+    assert compare(FIRST, busy).warnings == (
+        "the second: other machines took more than 5% of the CPU time",
+    )
+
+
+def test_bounds_are_compared_as_bounds() -> None:
+    row = made(CHECKPOINT, admission=20)
+    first = replace(FIRST, rows=(row,))
+    second = replace(FIRST, rows=(replace(row, unreached={Measure.ADMISSION: 10}),))
+    (matched,) = compare(first, second).matched
+    tail, middle = matched.change(P99), matched.change(P50)
+
+    assert tail is not None
+    assert middle is not None
+    assert (tail.are_bounds, middle.are_bounds) == ((False, True), (False, False))

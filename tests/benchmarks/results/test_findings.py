@@ -228,7 +228,7 @@ def test_growth_is_told_from_the_fewest_to_the_most_existing_bindings() -> None:
     said = findings(merged)
 
     assert said[1] == (
-        "From 110 to 5000 existing bindings on a node, the median admission changes: "
+        "From 110 to 5000 existing pods on a node, the median admission changes: "
         "checkpoint ×10.0 (1ms to 10ms); database no more than the noise."
     )
 

@@ -150,7 +150,7 @@ def _ratio(change: Change) -> str:
 
 def _both(change: Change) -> str:
     first, second = (
-        f"{text(side.median, change.quantity.form)}{deviation(side)}"
-        for side in (change.first, change.second)
+        f"{'≥' if is_bound else ''}{text(side.median, change.quantity.form)}{deviation(side)}"
+        for side, is_bound in zip((change.first, change.second), change.are_bounds, strict=True)
     )
     return f"{first} to {second}, {_ratio(change)}"

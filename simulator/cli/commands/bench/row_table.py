@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from benchmarks.results.merging import Merged
-from benchmarks.results.naming import KNOBS, Knob, Naming
+from benchmarks.results.naming import KNOBS, NONE, Knob, Naming
 from benchmarks.results.quantities import (
     ACHIEVED,
     AT_RISK,
@@ -19,6 +19,7 @@ from benchmarks.results.quantities import (
     FSYNCS_EACH,
     LATE,
     LATENCIES,
+    LOST_REPLIES,
     MEMORY,
     OFFERED,
     P50,
@@ -28,10 +29,11 @@ from benchmarks.results.quantities import (
     STALL,
     START_P99,
     STORED,
+    UNSEEN,
     UNSERVED,
+    WAITED,
     WRITTEN,
     WRITTEN_EACH,
-    Form,
     Quantity,
     number,
 )
@@ -40,10 +42,12 @@ from simulator.cli.commands.bench.cells import Figure, cell
 from simulator.cli.output import Column, JsonValue, Table
 
 _SHOWN: Final = (ACHIEVED, P50, P99, START_P99)
+_TROUBLES: Final = (LATE, SKIPPED, ERRORS, WAITED)
+"""What every reader must know where there is any of it."""
 _WIDE: Final = (
     *(one for one in LATENCIES.values() if one not in _SHOWN),
-    *(FSYNCS, FSYNCS_EACH, WRITTEN, WRITTEN_EACH, CALLS_EACH, AT_RISK),
-    *(LATE, SKIPPED, ERRORS, UNSERVED, CPU_CLIENT, CPU_SERVER, MEMORY),
+    *(FSYNCS, FSYNCS_EACH, WRITTEN, WRITTEN_EACH, CALLS_EACH, LOST_REPLIES, AT_RISK),
+    *(UNSERVED, UNSEEN, CPU_CLIENT, CPU_SERVER, MEMORY),
     *(STORED, STALL, *CHANGES.values()),
 )
 
@@ -60,6 +64,10 @@ def row_table(merged: Sequence[Merged]) -> Table[Merged]:
             Column("PHASE", lambda one: one.phase, wide=phases == 1),
             Column(OFFERED.header, _offered),
             *(Column(one.header, _figure(one), if_any=True) for one in _SHOWN),
+            *(
+                Column(one.header, _figure(one), short=_trouble(one), if_any=True)
+                for one in _TROUBLES
+            ),
             *(Column(one.header, _figure(one), wide=True) for one in _WIDE),
             *(
                 Column(knob.header, _of_setting(knob.value), wide=True)
@@ -83,7 +91,8 @@ def row_document(one: Merged) -> dict[str, JsonValue]:
             figures[quantity.key] = None
         else:
             ends = {"least": spread.least, "most": spread.most}
-            figures[quantity.key] = {"median": spread.median, **ends}
+            bound = {"lowerBound": True} if one.is_bound(quantity) else {}
+            figures[quantity.key] = {"median": spread.median, **ends, **bound}
     return {
         "setting": setting_document(one.setting),
         "phase": one.phase,
@@ -113,7 +122,15 @@ def _of_setting(value: Callable[[Setting], str | int]) -> Callable[[Merged], str
 
 def _figure(quantity: Quantity) -> Callable[[Merged], str | float]:
     def shown(one: Merged) -> str | float:
-        bound = "≥" if quantity.form is Form.DURATION and one.has_unserved else ""
-        return cell(one, quantity, bound=bound)
+        return cell(one, quantity, bound="≥" if one.is_bound(quantity) else "")
+
+    return shown
+
+
+def _trouble(quantity: Quantity) -> Callable[[Merged], str | float]:
+    """Return what shows a count only where it is not 0."""
+
+    def shown(one: Merged) -> str | float:
+        return cell(one, quantity) if any(map(quantity.of, one.rows)) else NONE
 
     return shown

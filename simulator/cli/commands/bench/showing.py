@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Final
 
 import click
@@ -10,7 +12,13 @@ import click
 from benchmarks.results.findings import LEADS, findings
 from benchmarks.results.merging import Merged, merge
 from benchmarks.results.naming import Naming
-from benchmarks.results.noise_text import fsync_line, incomplete_line, machine_line, noise_line
+from benchmarks.results.noise_text import (
+    cell_notes,
+    fsync_line,
+    incomplete_line,
+    machine_line,
+    noise_line,
+)
 from benchmarks.results.plotting import last_phase
 from benchmarks.results.rows import Measure, Result
 from benchmarks.results.sheet import csv_text
@@ -36,13 +44,19 @@ def show_result(result: Result, output: OutputOptions) -> None:
         _tell([*filter(None, [incomplete_line(result)]), *_legend(merged)])
     emit(row_table(merged), merged, output)
     if is_told and merged:
-        _tell(["", *_histogram(merged)])
-        _tell(["", *findings(merged)[:LEADS]])
+        for line in ["", *_histogram(merged), ""]:
+            click.echo(printable(line))
+        _tell(findings(merged)[:LEADS])
 
 
 def _tell(lines: Sequence[str]) -> None:
+    """Write prose, on a terminal in lines that fit; what goes elsewhere keeps its lines whole."""
+    width = terminal.width() if sys.stdout.isatty() else 0
     for line in lines:
-        click.echo(printable(line))
+        told = printable(line)
+        folded = wrap(told, width, break_on_hyphens=False) if width else []
+        for part in folded or [told]:
+            click.echo(part)
 
 
 def _legend(merged: Sequence[Merged]) -> list[str]:
@@ -57,9 +71,7 @@ def _legend(merged: Sequence[Merged]) -> list[str]:
             f"medians of {repetitions} repetitions; ± is half of what lies between the least and "
             "the most of them"
         )
-    if any(one.has_unserved for one in merged):
-        lines.append("≥ where pods were not served: they had waited that long when it ended")
-    return [*lines, ""]
+    return [*lines, *cell_notes(merged), ""]
 
 
 def _histogram(merged: Sequence[Merged]) -> list[str]:
