@@ -17,7 +17,7 @@ help:
 	@echo 'make soak    the long random tests'
 	@echo 'make lint    format, lint, types, import contracts'
 	@echo 'make bench   the benchmark figures beside their bars'
-	@echo 'make bench-page  its last table put into BENCHMARKS.md'
+	@echo 'make bench-page  its last table put into BENCHMARKS.md and README.md'
 	@echo 'make clean   remove everything that these commands made'
 
 demo: $(READY)

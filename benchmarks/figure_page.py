@@ -1,8 +1,8 @@
-"""The table of figures as Markdown, put into a page between two marks.
+"""The table of figures as Markdown, put into the pages that show it, between two marks.
 
 `make bench` writes the table to `out/bench.md`. `make bench-page`, or `python -m
-benchmarks.figure_page [TABLE [PAGE]]`, puts it into `BENCHMARKS.md`; what people wrote around the
-marks stays.
+benchmarks.figure_page [FOLDER]`, puts it into `BENCHMARKS.md`, and those of its rows that say most
+into `README.md`; what people wrote around the marks stays.
 """
 
 from __future__ import annotations
@@ -12,10 +12,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from benchmarks.bars import BARS_BY_KEY, HEADLINES
+
 TABLE: Final = Path("out/bench.md")
 PAGE: Final = Path("BENCHMARKS.md")
+SHORT_PAGE: Final = Path("README.md")
 BEGIN: Final = "<!-- figures: begin; made by `make bench-page` -->"
 END: Final = "<!-- figures: end -->"
+_MEASURED: Final = "Measured on:"
+_SHOWN: Final = 4
+"""Columns of the short table: figure, bar, measured, met."""
 
 
 class PageError(Exception):
@@ -28,7 +34,7 @@ def as_markdown(
     """Return a table, its header first, with when and on what it was measured."""
     header, *figures = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
     described = ", ".join(f"{name} {value}" for name, value in machine.items())
-    lines = [f"Measured on: {described}.", f"Bars missed: {', '.join(missed) or 'none'}."]
+    lines = [f"{_MEASURED} {described}.", f"Bars missed: {', '.join(missed) or 'none'}."]
     if busy:
         lines.append("Others used this machine at the same time.")
     lines += ["", f"| {header} |", "|" + " --- |" * len(rows[0])]
@@ -49,26 +55,53 @@ def put_into(page: str, table: str) -> str:
     return f"{before}{BEGIN}\n{table.rstrip()}\n{END}{after}"
 
 
-def update(table: Path, page: Path) -> None:
-    """Put the table of one file into the page of another.
+def shortened(table: str) -> str:
+    """Return a table with the rows that say most, and without where its figures come from.
 
     Raises:
-        PageError: One of them is missing, or the page has no place for it.
+        PageError: One of those rows is not in the table.
     """
-    for path, remedy in ((table, "run `make bench` first"), (page, "it is kept in the repository")):
+    lines = table.splitlines()
+    cells = {row[0]: row for row in (_cells(line) for line in lines if line.startswith("| "))}
+    wanted = ["FIGURE", *(BARS_BY_KEY[key].what for key in HEADLINES)]
+    missing = [what for what in wanted if what not in cells]
+    if missing:
+        message = f"the table has no row {missing[0]!r}; run the whole of `make bench`"
+        raise PageError(message)
+    header, *rows = ["| " + " | ".join(cells[what][:_SHOWN]) + " |" for what in wanted]
+    described = next(line for line in lines if line.startswith(_MEASURED))
+    return "\n".join([described, "", header, "|" + " --- |" * _SHOWN, *rows])
+
+
+def _cells(line: str) -> list[str]:
+    return line.strip("| ").split(" | ")
+
+
+def update(table: Path, page: Path, short_page: Path) -> None:
+    """Put the table of a file into a page, and what says most into another; both or neither.
+
+    Raises:
+        PageError: One of them is missing, or a page has no place for it.
+    """
+    kept = "it is kept in the repository"
+    for path, remedy in ((table, "run `make bench` first"), (page, kept), (short_page, kept)):
         if not path.is_file():
             message = f"there is no file {path}; {remedy}"
             raise PageError(message)
-    made = put_into(page.read_text(encoding="utf-8"), table.read_text(encoding="utf-8"))
-    page.write_text(made, encoding="utf-8")
+    figures = table.read_text(encoding="utf-8")
+    made = {
+        path: put_into(path.read_text(encoding="utf-8"), text)
+        for path, text in ((page, figures), (short_page, shortened(figures)))
+    }
+    for path, text in made.items():
+        path.write_text(text, encoding="utf-8")
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run as a program; a mistake is one line and exit code 1."""
-    given = [Path(argument) for argument in arguments]
-    table, page = (*given, *(TABLE, PAGE)[len(given) :])[:2]
+    folder = Path(arguments[0] if arguments else "")
     try:
-        update(table, page)
+        update(folder / TABLE, folder / PAGE, folder / SHORT_PAGE)
     except PageError as error:
         sys.exit(str(error))
 
