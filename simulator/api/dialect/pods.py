@@ -181,8 +181,10 @@ def update_faults(before: Object, after: Object) -> Iterator[Cause]:
             return
     yield from _deadline_faults(old, new)
     yield from _toleration_faults(old, new)
-    if _without_changeable(old) != _without_changeable(new):
-        changed = [key for key in sorted({*old, *new}) if old.get(key) != new.get(key)]
+    before_fixed, after_fixed = _without_changeable(old), _without_changeable(new)
+    if before_fixed != after_fixed:
+        keys = sorted({*before_fixed, *after_fixed})
+        changed = [key for key in keys if before_fixed.get(key) != after_fixed.get(key)]
         yield forbidden_field("spec", f"{_UNCHANGED}\nchanged: {', '.join(changed)}")
 
 

@@ -184,6 +184,28 @@ def test_it_waits_for_what_is_so(kubectl: Kubectl) -> None:
     assert "condition met" in waited
 
 
+def test_what_is_not_served_is_refused_with_the_reason(kubectl: Kubectl) -> None:
+    kubectl.run("create", "-f", "-", given=POD)
+    simulated = "is not served here: containers are simulated"
+
+    assert f'pods "web": log {simulated}' in kubectl.run("logs", "web", fails=True)
+    assert f'pods "web": log {simulated}' in kubectl.run("logs", "-f", "web", fails=True)
+    assert f'pods "web": exec {simulated}' in kubectl.run("exec", "web", "--", "ls", fails=True)
+    refused = kubectl.run("get", "deploy", fails=True)
+    assert refused.endswith('error: the server doesn\'t have a resource type "deploy"\n')
+
+
+def test_the_server_applies_and_says_which_change_it_does_not_make(kubectl: Kubectl) -> None:
+    apply = ("apply", "-f", "-")
+    assert "pod/web created" in kubectl.run(*apply, given=POD)
+    other = POD.replace("image: example.com/image", "image: example.com/other")
+    assert "serverside-applied" in kubectl.run(*apply, "--server-side", given=other)
+    assert kubectl.json("get", "pod", "web")["spec"]["containers"][0]["image"].endswith("/other")
+    fixed = POD.replace("spec: {", "spec: {hostname: other, ")
+    refused = kubectl.run(*apply, given=fixed, fails=True)
+    assert refused.endswith("changed: hostname\n")
+
+
 def test_namespaces_come_and_go(kubectl: Kubectl) -> None:
     kubectl.run("create", "namespace", "lab")
     kubectl.run("create", "-n", "lab", "-f", "-", given=BINDING)

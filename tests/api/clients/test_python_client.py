@@ -80,6 +80,15 @@ def test_pods_are_created_listed_and_deleted(core: Client) -> None:
     assert (missing.value.status, missing.value.reason) == (404, "Not Found")
 
 
+def test_logs_are_refused_with_the_reason(core: Client) -> None:
+    core.create_namespaced_pod("default", pod("a"))
+    with pytest.raises(client.ApiException) as refused:
+        core.read_namespaced_pod_log("a", "default")
+
+    assert refused.value.status == 405
+    assert "containers are simulated, they write no log" in str(refused.value.body)
+
+
 def test_lists_in_pages_are_followed(core: Client) -> None:
     for name in ("a", "b", "c"):
         core.create_namespaced_pod("default", pod(name))
