@@ -48,9 +48,17 @@ class KindGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the sub-command; `pod/trainer` is one with its first argument."""
+        """Find the sub-command; `pod/trainer` is one with its first argument.
+
+        Raises:
+            click.UsageError: There is none of that name.
+        """
         kind, slash, name = args[0].partition("/")
-        if slash and name and self.get_command(ctx, kind) is not None:
-            args = [kind, name, *args[1:]]
+        if self.get_command(ctx, kind) is None and not kind.startswith("-"):
+            shown = ", ".join(sorted(self.commands))
+            reason = f"{kind!r} is no kind that is shown here; there are: {shown}"
+            raise click.UsageError(reason, ctx)
+        if slash:
+            args = [kind, *([name] if name else []), *args[1:]]
         _, command, rest = super().resolve_command(ctx, args)
         return (None if command is None else command.name), command, rest

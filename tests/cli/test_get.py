@@ -104,7 +104,10 @@ def test_a_kind_has_the_words_that_kubectl_has_for_it(
 
 def test_other_words_and_contradictions_are_refused() -> None:
     for arguments, told in (
-        (("deploy",), "No such command 'deploy'; see `rebind get --help`"),
+        (
+            ("deploy",),
+            "'deploy' is no kind that is shown here; there are: bindings, devices, events",
+        ),
         (("pods", "-A", "-n", "x"), "-A shows all namespaces, and -n x one: leave one of them out"),
     ):
         refused = rebind("get", *arguments)
