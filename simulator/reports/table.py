@@ -78,7 +78,7 @@ def _overview(results: Sequence[ScenarioResult]) -> Table:
     head, *lines = overview(results)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for title in head:
-        table.add_column(title)
+        table.add_column(title, overflow="fold")
     for line in lines:
         table.add_row(*line)
     return table
