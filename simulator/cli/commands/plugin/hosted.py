@@ -21,7 +21,7 @@ from simulator.reports.text import named, printable
 from simulator.wire.control_client import ControlClient
 
 _STATUS_LATER: Final = (
-    "its devices are in the node's status, and pods that wait for them get a node, with the "
+    "the node's status shows its devices, and pods that wait for them get a node, with the "
     "kubelet's next report: within 10 s (S2.15)"
 )
 _NODE_HELP: Final = "The node on which it runs; not needed where there is only one."
