@@ -28,6 +28,7 @@ class NodeStatusReporter:
         self._behavior = parts.behavior
         self._client = parts.api.heartbeat
         self._reported_at: Instant | None = None
+        self._is_under_way = False
 
     def start(self) -> None:
         """Begin the loop; a node that the API takes for dead reports at once (S12.6).
@@ -54,7 +55,13 @@ class NodeStatusReporter:
         self._driver.process.after(NODE_STATUS_PERIOD, self._tick)
 
     def _report(self) -> None:
-        """Compute the status; expired resources leave with it (S2.10)."""
+        """Compute the status; expired resources leave with it (S2.10).
+
+        One after the other (S2.15): what is on its way is not known to be there yet, and a resource
+        that leaves with it would come back with the next.
+        """
+        if self._is_under_way:
+            return
         self._driver.refresh()
         capacity = self._manager.capacity()
         if capacity.removed:
@@ -69,6 +76,7 @@ class NodeStatusReporter:
             boot_id,
         )
         if has_changed or self._is_due():
+            self._is_under_way = True
             self._client.send(
                 PatchNodeStatus(host.name, total, allocatable, boot_id), self._reported
             )
@@ -79,6 +87,7 @@ class NodeStatusReporter:
         return last is None or self._host.timeline.now() - last >= NODE_STATUS_REPORT
 
     def _reported(self, reply: RequestReply) -> None:
+        self._is_under_way = False
         if isinstance(reply, ApiStored):
             self._reported_at = self._host.timeline.now()
 

@@ -198,7 +198,7 @@ class StatusManager:
         self._client.send(request, partial(self._patched, version))
 
     def _patched(self, version: _Version, reply: RequestReply) -> None:
-        if isinstance(reply, ApiUnavailable):
+        if _has_failed(reply):
             self._next()
         elif version.ends and not isinstance(reply, ApiRefused):
             self._client.send(DeletePod(_identity(version.pod)), partial(self._deleted, version))
@@ -206,7 +206,7 @@ class StatusManager:
             self._done(version)
 
     def _deleted(self, version: _Version, reply: RequestReply) -> None:
-        if isinstance(reply, ApiUnavailable):
+        if _has_failed(reply):
             self._next()
         else:
             self._done(version)
@@ -233,6 +233,16 @@ class StatusManager:
                 self._begin()
 
         self._process.after(Duration(STATUS_TICK - age % STATUS_TICK), tick)
+
+
+def _has_failed(reply: RequestReply) -> bool:
+    """Tell whether a write is to be tried again: whatever went wrong, unless the pod has gone.
+
+    A refusal may end, too: of a right that is missing, or of an admission webhook that is away.
+    """
+    if isinstance(reply, ApiRefused):
+        return not reply.gone
+    return isinstance(reply, ApiUnavailable)
 
 
 def _named(devices: tuple[DeviceBinding, ...]) -> set[tuple[str, str, str]]:
