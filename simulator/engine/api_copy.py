@@ -82,12 +82,18 @@ class ApiCopy:
         if self._awaited.get(key) is pod:
             del self._awaited[key]
 
-    def saw(self, seen: SeenPod) -> ApiPod:
-        """Take over what is shown of a pod; an older state than the one that is known is not."""
+    def saw(self, seen: SeenPod, *, is_list: bool = False) -> ApiPod:
+        """Take over what is shown of a pod; an older state than the one that is known is not.
+
+        Args:
+            seen: The pod.
+            is_list: Whether a list shows it: that is the truth whatever its revision, which is a
+                lower one in a cluster that was set back to a backup of its store.
+        """
         pod = self._api.pod(seen.pod.uid)
         if pod is None:
             return self._new(seen)
-        if pod.revision < seen.revision:
+        if pod.revision < seen.revision or (is_list and pod.revision != seen.revision):
             self._update(pod, seen)
             self._api.tell(pod)
         return pod

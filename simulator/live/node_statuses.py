@@ -24,6 +24,8 @@ from simulator.core.transitions import NodeName
 Part: TypeAlias = "dict[str, str]"
 """A part of a status whose fields are texts."""
 
+RUNTIME: Final = "rebind://simulated"
+"""The container runtime of Rebind's nodes, by which they are told from others."""
 _CAPACITY: Final[Mapping[str, str]] = {
     "cpu": "64",
     "ephemeral-storage": "1073741824Ki",
@@ -104,7 +106,7 @@ def node_info(name: NodeName, *, boot_id: str, version: str) -> dict[str, str]:
     return {
         "architecture": _architecture(),
         "bootID": boot_id,
-        "containerRuntimeVersion": "rebind://simulated",
+        "containerRuntimeVersion": RUNTIME,
         "kernelVersion": platform.release(),
         "kubeProxyVersion": "",
         "kubeletVersion": f"v{version}",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import Final
 
 import aiohttp
 
+from simulator import __version__
 from simulator.api.client.endpoint import ApiEndpoint
 from simulator.api.dialect.documents import Json, Object, mapping, text, whole
 from simulator.errors import ApiUnreachableError, ConfigError
@@ -28,6 +30,14 @@ REQUEST_SECONDS: Final = 10.0
 """How long an answer is waited for (S12.2: the kubelet's heartbeat waits as long)."""
 LINE_BYTES_MAX: Final = 16 * 1024 * 1024
 """Longest line of a watch: one object."""
+REPEATS_MAX: Final = 10
+"""How often a request is repeated because its refusal asks for it (client-go's number)."""
+REPEAT_WITHIN_S: Final = 30.0
+"""Nothing is repeated later than so long after it was first asked."""
+REPEAT_PAUSE_MIN_S: Final = 0.1
+"""A server that asks for no pause at all is left alone for so long."""
+USER_AGENT: Final = f"rebind/{__version__}"
+"""What a server notes in `managedFields` as who has set a field, up to the slash."""
 _UNAUTHORIZED: Final = 401
 _TOO_MANY: Final = 429
 _SERVER_ERRORS: Final = 500
@@ -44,12 +54,15 @@ class Answer:
         document: The body; empty when it is no JSON object.
         reason: Of a refusal: Kubernetes' word for it, such as `NotFound`.
         message: Of a refusal: the server's text.
+        retry_after_s: Of a refusal: after how many seconds the server wants to be asked again; None
+            when it does not say so.
     """
 
     code: int
     document: Object = field(default_factory=dict)
     reason: str = ""
     message: str = ""
+    retry_after_s: float | None = None
 
     @property
     def is_refused(self) -> bool:
@@ -108,9 +121,35 @@ class HttpClient:
     ) -> Answer:
         """Send a request and return its answer, a refusal too.
 
+        A server that has no room now and says when it will (429 and 5xx with `Retry-After`) is
+        asked again then, as client-go does.
+
         Raises:
             ApiUnreachableError: There was no answer: nobody knows whether it was carried out.
         """
+        now = asyncio.get_running_loop().time
+        last_at = now() + REPEAT_WITHIN_S
+        for _ in range(REPEATS_MAX):
+            answer = await self._ask_known(method, path, body, content_type, query)
+            if not answer.is_unavailable or answer.retry_after_s is None:
+                return answer
+            # Spread, so that not all who were refused come back at once.
+            pause = max(answer.retry_after_s, REPEAT_PAUSE_MIN_S)
+            pause *= 1 + random.random() / 2  # noqa: S311 - nothing is to be guessed
+            if now() + pause > last_at:
+                return answer
+            await asyncio.sleep(pause)
+        return await self._ask_known(method, path, body, content_type, query)
+
+    async def _ask_known(
+        self,
+        method: str,
+        path: str,
+        body: Json,
+        content_type: str,
+        query: Mapping[str, str] | None,
+    ) -> Answer:
+        """Ask; should the server not know the token any more, with a fresh one."""
         answer = await self._ask(method, path, body, content_type, query)
         if answer.code == _UNAUTHORIZED and self._token:
             self._token = None  # It may have run out.
@@ -133,13 +172,19 @@ class HttpClient:
             async with (
                 self._turn,
                 self._opened().request(
-                    method, self.endpoint.url + path, data=data, headers=headers, params=query
+                    method,
+                    self.endpoint.url + path,
+                    data=data,
+                    headers=headers,
+                    params=query,
+                    proxy=self.endpoint.proxy or None,
+                    server_hostname=self.endpoint.server_name or None,
                 ) as response,
             ):
                 content = await response.read()
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise self._unreachable(error) from error
-        return _answer(response.status, content)
+        return _answer(response, content)
 
     @asynccontextmanager
     async def lines(
@@ -162,11 +207,13 @@ class HttpClient:
                 params=query,
                 headers=await self._headers(),
                 timeout=limit,
+                proxy=self.endpoint.proxy or None,
+                server_hostname=self.endpoint.server_name or None,
             ) as response:
                 if response.status >= _REFUSED:
                     if response.status == _UNAUTHORIZED:
                         self._token = None
-                    yield _answer(response.status, await response.read())
+                    yield _answer(response, await response.read())
                 else:
                     yield _lines(response)
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
@@ -186,6 +233,7 @@ class HttpClient:
                 connector=aiohttp.TCPConnector(limit=0, ssl=tls),
                 timeout=aiohttp.ClientTimeout(total=self._seconds),
                 cookie_jar=aiohttp.DummyCookieJar(),
+                headers={"User-Agent": USER_AGENT},
             )
         return self._session
 
@@ -225,7 +273,8 @@ async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
             raise ApiUnreachableError(reason)
 
 
-def _answer(code: int, content: bytes) -> Answer:
+def _answer(response: aiohttp.ClientResponse, content: bytes) -> Answer:
+    code = response.status
     try:
         found: Json = json.loads(content)
     except ValueError:
@@ -234,7 +283,18 @@ def _answer(code: int, content: bytes) -> Answer:
     if code < _REFUSED:
         return Answer(code, document)
     message = text(document, "message") or content.decode("utf-8", "replace").strip()[:_SHOWN_MAX]
-    return Answer(code, document, text(document, "reason"), message or f"HTTP {code}")
+    return Answer(
+        code,
+        document,
+        text(document, "reason"),
+        message or f"HTTP {code}",
+        _seconds(response.headers.get("Retry-After", "")),
+    )
+
+
+def _seconds(retry_after: str) -> float | None:
+    """Read `Retry-After`; a date, which no API server says, is not."""
+    return float(retry_after) if retry_after.isascii() and retry_after.isdecimal() else None
 
 
 def status_answer(status: Object) -> Answer:

@@ -16,6 +16,7 @@ from simulator.errors import ApiUnreachableError, ServerError
 
 _DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _NOT_FOUND: Final = 404
+_CONFLICT: Final = 409
 _LOOKS: Final = 120
 _LOOK_S: Final = 0.25
 
@@ -46,15 +47,16 @@ async def _install(endpoint: ApiEndpoint) -> Installed:
         outcome = await _write(client)
         for _ in range(_LOOKS):
             answer = await client.ask("GET", path_of(DEVICE_BINDINGS), query={"limit": "1"})
-            if answer.code != _NOT_FOUND:
+            if answer.code != _NOT_FOUND and not answer.is_unavailable:
                 _granted(client, answer)
                 return outcome
             await asyncio.sleep(_LOOK_S)
+        why = await _why_not(client)
     except ApiUnreachableError as error:
         raise ServerError(str(error)) from error
     finally:
         await client.close()
-    reason = f"{endpoint.url} has the definition, but does not serve DeviceBindings yet; try again"
+    reason = f"{endpoint.url} has the definition, but does not serve DeviceBindings yet: {why}"
     raise ServerError(reason)
 
 
@@ -71,8 +73,11 @@ async def _write(client: HttpClient) -> Installed:
     definition = device_binding_definition()
     present = await client.ask("GET", path)
     if present.code == _NOT_FOUND:
-        _granted(client, await client.ask("POST", _DEFINITIONS, definition))
-        return Installed.CREATED
+        created = await client.ask("POST", _DEFINITIONS, definition)
+        if created.code != _CONFLICT:
+            _granted(client, created)
+            return Installed.CREATED
+        present = await client.ask("GET", path)  # Somebody else was quicker.
     _granted(client, present)
     renewed = await client.ask(
         "PATCH", path, {"spec": definition["spec"]}, content_type=MERGE_PATCH
@@ -80,6 +85,15 @@ async def _write(client: HttpClient) -> Installed:
     _granted(client, renewed)
     is_same = renewed.revision == present.revision
     return Installed.UNCHANGED if is_same else Installed.CONFIGURED
+
+
+async def _why_not(client: HttpClient) -> str:
+    """Return what a definition says of why its kind is not served."""
+    found = await client.ask("GET", f"{_DEFINITIONS}/{DEVICE_BINDINGS.resource}")
+    for condition in items(found.document, "status", "conditions"):
+        if text(condition, "status") == "False" and text(condition, "message"):
+            return text(condition, "message")
+    return "try again"
 
 
 def _granted(client: HttpClient, answer: Answer) -> None:

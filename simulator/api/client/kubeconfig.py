@@ -1,7 +1,8 @@
 """Reads a kubeconfig: which server, who it is, and as whom one talks to it.
 
 Tokens, client certificates and `exec` plugins are read; a token file and a plugin are asked again
-when the server has said 401. Passwords and the auth providers that Kubernetes has dropped are not.
+when the server has said 401. Passwords, impersonation and the auth providers that Kubernetes has
+dropped are refused.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import ssl
 import subprocess  # an exec plugin is a program that the kubeconfig names
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, cast
 
@@ -27,6 +28,9 @@ from simulator.errors import ConfigError
 _SIZE_MAX: Final = 4 * 1024 * 1024
 _EXEC_SECONDS: Final = 30
 _SHOWN_MAX: Final = 200
+_UNSUPPORTED: Final = ("username", "auth-provider", "as", "as-uid", "as-groups", "as-user-extra")
+"""What a user may have and nobody heeds here: who left it out would be somebody else."""
+_PROXIES: Final = ("http://", "https://")
 
 
 def read_kubeconfig(path: Path, context: str = "") -> ApiEndpoint:
@@ -74,19 +78,42 @@ class _Reading:
         cluster = mapping(self._named("clusters", text(found, "cluster")), "cluster")
         user_name = text(found, "user")
         user = mapping(self._named("users", user_name), "user") if user_name else {}
-        for key in ("username", "auth-provider"):
+        for key in _UNSUPPORTED:
             if key in user:
                 reason = (
                     f'the user "{user_name}" has {key}, which is not supported; '
                     "use a token, a client certificate or an exec plugin"
                 )
                 raise self._fault(reason)
-        server = text(cluster, "server")
         plugin = self._exec(user, cluster) if "exec" in user else {}
+        given = self._checked(text(plugin, "token"))
         tls = self._tls(cluster, {**user, **_as_user(plugin)})
-        token = self._token(user, cluster, text(plugin, "token"))
-        endpoint = endpoint_at(server, token() if token is not no_token else "")
-        return ApiEndpoint(url=endpoint.url, token=token, tls=tls)
+        token = self._token(user, cluster, given)
+        try:
+            endpoint = endpoint_at(text(cluster, "server"), given or token())
+        except ConfigError as cause:
+            raise self._fault(str(cause)) from cause
+        return replace(
+            endpoint,
+            token=token,
+            tls=tls,
+            server_name=text(cluster, "tls-server-name"),
+            proxy=self._proxy(cluster) or endpoint.proxy,
+        )
+
+    def _proxy(self, cluster: Object) -> str:
+        url = text(cluster, "proxy-url")
+        if url and not url.startswith(_PROXIES):
+            reason = f'the proxy "{url[:_SHOWN_MAX]}" is not supported; http and https ones are'
+            raise self._fault(reason)
+        return url
+
+    def _checked(self, token: str) -> str:
+        """Return a token that can stand in a header."""
+        if not token.isprintable() or not token.isascii() or " " in token:
+            reason = "a token cannot be used: it has blanks, or what is not printable"
+            raise self._fault(reason)
+        return token
 
     def _named(self, part: str, name: str) -> Object:
         for one in items(self.content, part):
@@ -110,7 +137,9 @@ class _Reading:
             first = [given]
 
             def from_plugin() -> str:
-                return first.pop() if first else text(self._exec(user, cluster), "token")
+                if first:
+                    return first.pop()
+                return self._checked(text(self._exec(user, cluster), "token"))
 
             return from_plugin if given else no_token
         if text(user, "tokenFile"):
@@ -118,13 +147,13 @@ class _Reading:
 
             def from_file() -> str:
                 try:
-                    return path.read_text().strip()
+                    return self._checked(path.read_text().strip())
                 except (OSError, UnicodeDecodeError) as cause:
                     reason = f"{path}: no token can be read: {cause}"
                     raise self._fault(reason) from cause
 
             return from_file
-        token = text(user, "token")
+        token = self._checked(text(user, "token"))
         return (lambda: token) if token else no_token
 
     def _tls(self, cluster: Object, user: Object) -> ssl.SSLContext | None:

@@ -16,7 +16,8 @@ from typing import Final
 
 from typing_extensions import override
 
-from simulator.api.client.following import Following
+from simulator.api.client.backing_off import BackOff
+from simulator.api.client.following import BACK_OFF_S, Following
 from simulator.api.client.http import STRATEGIC_MERGE_PATCH, Answer, HttpClient
 from simulator.api.client.paths import path_of
 from simulator.api.dialect.documents import Object, mapping, text
@@ -44,8 +45,8 @@ _LOG: Final = logging.getLogger(__name__)
 _CONFLICT: Final = 409
 _NOT_FOUND: Final = 404
 _TRIES: Final = 20
-_PAUSE_S: Final = 0.25
-"""Between two tries of a write that has had no answer."""
+_PAUSES_S: Final = (0.25, 2.0)
+"""The first and the longest between two tries of what has had no answer."""
 
 
 class RemoteApi(PodWriter):
@@ -72,7 +73,9 @@ class RemoteApi(PodWriter):
         nodes: Callable[[], Mapping[NodeName, Node]],
     ) -> None:
         self.client = HttpClient(settings.endpoint, at_once=settings.at_once)
-        self.transport = RemoteTransport(self.client, timeline, api, nodes, self.document_of)
+        self.transport = RemoteTransport(
+            self.client, timeline, api, nodes, self.document_of, taints=settings.taints
+        )
         self._timeline = timeline
         self._api = api
         self._names = tuple(names)
@@ -182,15 +185,20 @@ class RemoteApi(PodWriter):
     async def _tried(self, method: str, path: str, body: Object) -> tuple[Answer, bool]:
         """Send a request until it is answered; tell whether that was at the first time."""
         answer = Answer(0)
+        back_off = BackOff(*_PAUSES_S)
         for number in range(_TRIES):
-            try:
-                answer = await self.client.ask(method, path, body)
-            except ApiUnreachableError as error:
-                answer = Answer(503, message=str(error))
+            answer = await self._asked(method, path, body)
             if not answer.is_unavailable:
                 return answer, number == 0
-            await asyncio.sleep(_PAUSE_S)
+            await asyncio.sleep(back_off.pause_s())
         return answer, False
+
+    async def _asked(self, method: str, path: str, body: Object | None = None) -> Answer:
+        """Send a request; that there was no answer is one, too."""
+        try:
+            return await self.client.ask(method, path, body)
+        except ApiUnreachableError as error:
+            return Answer(503, message=str(error))
 
     # What is followed
 
@@ -208,14 +216,12 @@ class RemoteApi(PodWriter):
 
     async def _learn(self, name: NodeName) -> None:
         """Take over what the Node object says: a node that comes back keeps it (S2.14)."""
-        while True:
-            try:
-                answer = await self.client.ask("GET", path_of(NODES, name=name))
-            except ApiUnreachableError:
-                await asyncio.sleep(_PAUSE_S)
-            else:
-                self._timeline.enter(partial(self._know, name, answer))
-                return
+        back_off = BackOff(*BACK_OFF_S)
+        answer = await self._asked("GET", path_of(NODES, name=name))
+        while answer.is_unavailable:
+            await asyncio.sleep(back_off.pause_s())
+            answer = await self._asked("GET", path_of(NODES, name=name))
+        self._timeline.enter(partial(self._know, name, answer))
 
     def _know(self, name: NodeName, answer: Answer) -> None:
         known = self._api.node(name)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from simulator.api.client.following import PAGE
 from simulator.api.client.http import Answer, HttpClient
+from simulator.api.client.listing import list_whole
 from simulator.api.client.paths import path_of
 from simulator.api.dialect.documents import Object, items, text
-from simulator.api.dialect.kinds import DEVICE_BINDINGS, PODS
+from simulator.api.dialect.kinds import DEVICE_BINDINGS, NODES, PODS
 from simulator.core.persistence.choosing import STRATEGIES
 from simulator.core.pods import PodUid
 from simulator.core.transitions import NodeName
 from simulator.errors import ApiUnreachableError, ServerError
+from simulator.live.remote.documents import is_own_node
 from simulator.live.remote.settings import RemoteSettings
 
 _RESOURCE_BINDING: Final = "pods/resourcebinding"
@@ -32,7 +33,8 @@ async def found_pods(
         persistence: The name of their strategy.
 
     Raises:
-        ServerError: The server is away, refuses, or lacks what the strategy needs.
+        ServerError: The server is away, refuses, or lacks what the strategy needs; or one of the
+            nodes is somebody else's.
     """
     client = HttpClient(settings.endpoint)
     try:
@@ -40,7 +42,11 @@ async def found_pods(
         await _check(client, persistence, listed)
         pods: dict[PodUid, Object] = {}
         for node in listed:
-            for pod in await _listed(client, node):
+            await _check_node(client, node)
+            query = {"fieldSelector": f"spec.nodeName={node}"}
+            listing = await list_whole(client, path_of(PODS), query)
+            _granted(client, listing.answer)
+            for pod in listing.objects:
                 pods[PodUid(text(pod, "metadata", "uid"))] = pod
     except ApiUnreachableError as error:
         raise ServerError(str(error)) from error
@@ -89,15 +95,25 @@ async def _first_binding(client: HttpClient, nodes: Sequence[NodeName]) -> Answe
     return await client.ask("GET", path_of(DEVICE_BINDINGS), query=query)
 
 
-async def _listed(client: HttpClient, node: NodeName) -> list[Object]:
-    query = {"fieldSelector": f"spec.nodeName={node}", "limit": str(PAGE)}
-    found: list[Object] = []
-    while True:
-        answer = _granted(client, await client.ask("GET", path_of(PODS), query=query))
-        found += items(answer.document, "items")
-        query["continue"] = text(answer.document, "metadata", "continue")
-        if not query["continue"]:
-            return found
+async def _check_node(client: HttpClient, node: NodeName) -> None:
+    """Make sure that no other kubelet has registered a node of this name.
+
+    Two of them would write its status in turns, and end each other's pods.
+
+    Raises:
+        ServerError: One has.
+    """
+    answer = await client.ask("GET", path_of(NODES, name=node))
+    if answer.code == _NOT_FOUND:
+        return
+    _granted(client, answer)
+    if not is_own_node(answer.document):
+        version = text(answer.document, "status", "nodeInfo", "kubeletVersion")
+        reason = (
+            f"the cluster at {client.endpoint.url} has a node {node} already, of another kubelet "
+            f"({version[:40]}); choose other names with --nodes NAME,..."
+        )
+        raise ServerError(reason)
 
 
 def _granted(client: HttpClient, answer: Answer) -> Answer:

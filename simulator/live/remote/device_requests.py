@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from simulator.api.client.http import Answer, HttpClient, status_answer
+from simulator.api.client.listing import list_whole
 from simulator.api.client.paths import path_of
 from simulator.api.dialect.documents import items
 from simulator.api.dialect.kinds import BULK_RESOURCE_BINDINGS, DEVICE_BINDINGS, PODS
@@ -110,14 +111,13 @@ class DeviceRequests:
     async def _list_bindings(self, node: NodeName) -> RequestReply:
         """List the bindings of a node; a server that cannot select them is asked for all."""
         path = path_of(DEVICE_BINDINGS)
-        answer = await self._client.ask(
-            "GET", path, query={"fieldSelector": f"spec.nodeName={node}"}
-        )
-        if answer.code == _BAD_REQUEST:
-            answer = await self._client.ask("GET", path)
-        if answer.is_refused:
-            return ApiUnavailable(answer.message)
-        listed = map(documents.read_device_binding, items(answer.document, "items"))
+        query = {"fieldSelector": f"spec.nodeName={node}"}
+        listing = await list_whole(self._client, path, query)
+        if listing.answer.code == _BAD_REQUEST:
+            listing = await list_whole(self._client, path)
+        if listing.answer.is_refused:
+            return ApiUnavailable(listing.answer.message)
+        listed = map(documents.read_device_binding, listing.objects)
         found = tuple(each for each in listed if each.node == node)
         for each in found:
             self._api.devices.know(each)

@@ -11,6 +11,7 @@ from simulator.api.dialect.documents import (
     Json,
     Object,
     items,
+    mapping,
     micro_timestamp,
     text,
     texts,
@@ -24,6 +25,7 @@ from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
 from simulator.engine.api_requests import PatchNodeStatus
 from simulator.live import node_statuses
+from simulator.live.remote.settings import Taint
 
 NO_DELAY: Final = Duration(0)
 """Between a watch and its kubelet: the way from the server takes its real time."""
@@ -157,13 +159,24 @@ def _numa_nodes(devices: Object) -> list[NumaNode]:
     return [NumaNode(one) for one in numbers if type(one) is int] or [NO_NUMA_NODE]
 
 
-def node_document(name: NodeName) -> Object:
+def node_document(name: NodeName, taints: Iterable[Taint] = ()) -> Object:
     """Return a Node that registers itself."""
-    return {
+    document: Object = {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": {**node_statuses.node_labels(name)}},
     }
+    listed: list[Json] = [
+        {"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in taints
+    ]
+    return {**document, "spec": {"taints": listed}} if listed else document
+
+
+def is_own_node(node: Object) -> bool:
+    """Tell whether a Node is one of Rebind, or one that no kubelet has taken up yet."""
+    info = mapping(node, "status", "nodeInfo")
+    is_own = text(info, "containerRuntimeVersion") == node_statuses.RUNTIME
+    return is_own or not text(info, "kubeletVersion")
 
 
 def node_status(request: PatchNodeStatus, version: str, now: Instant, since: Instant) -> Object:
@@ -187,18 +200,30 @@ def node_status(request: PatchNodeStatus, version: str, now: Instant, since: Ins
     }
 
 
-def lease_document(name: NodeName, now: Instant, revision: str = "") -> Object:
-    """Return a node's lease, renewed."""
-    metadata: Object = {"name": name, "namespace": LEASE_NAMESPACE}
-    if revision:
-        metadata["resourceVersion"] = revision
-    return {
+def lease_document(
+    name: NodeName, now: Instant, found: Object | None = None, owner_uid: str = ""
+) -> Object:
+    """Return a node's lease, renewed.
+
+    Args:
+        name: The node.
+        now: When it is renewed.
+        found: The lease as the server has it, of which the rest is kept; None for a new one.
+        owner_uid: Of the Node object, with which the lease is to go; empty when it is not known.
+    """
+    lease: Object = {
         "apiVersion": LEASES.api_version,
         "kind": LEASES.kind,
-        "metadata": metadata,
-        "spec": {
-            "holderIdentity": name,
-            "leaseDurationSeconds": LEASE_SECONDS,
-            "renewTime": micro_timestamp(now),
-        },
+        **(found or {"metadata": {"name": name, "namespace": LEASE_NAMESPACE}}),
     }
+    metadata = {**mapping(lease, "metadata")}
+    if owner_uid and not items(metadata, "ownerReferences"):
+        owner: Object = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": owner_uid}
+        metadata["ownerReferences"] = [owner]
+    spec: Object = {
+        **mapping(lease, "spec"),
+        "holderIdentity": name,
+        "leaseDurationSeconds": LEASE_SECONDS,
+        "renewTime": micro_timestamp(now),
+    }
+    return {**lease, "metadata": metadata, "spec": spec}

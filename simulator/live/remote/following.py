@@ -59,7 +59,8 @@ class PodFollower:
         """Take over all pods there are."""
 
         def act() -> None:
-            uids = [uid for each in objects if (uid := self._take(each)) is not None]
+            taken = (self._take(each, is_list=True) for each in objects)
+            uids = [uid for uid in taken if uid is not None]
             self._copy.keep_only(uids, self._covers)
 
         self._timeline.enter(act)
@@ -98,9 +99,9 @@ class PodFollower:
         return self._sees_all or pod.node in self._nodes
 
     def _saw(self, found: Object) -> None:
-        self._take(found)
+        self._take(found, is_list=False)
 
-    def _take(self, found: Object) -> PodUid | None:
+    def _take(self, found: Object, *, is_list: bool) -> PodUid | None:
         if _is_for_another_scheduler(found):
             return None
         try:
@@ -110,7 +111,7 @@ class PodFollower:
             _LOG.warning("the pod %s cannot be read, and is left alone: %s", name, error)
             return None
         self._shown(seen.pod.uid, found)
-        self._copy.saw(seen)
+        self._copy.saw(seen, is_list=is_list)
         return seen.pod.uid
 
     def _gone(self, uid: PodUid, found: Object) -> None:

@@ -2,12 +2,13 @@
 
 A refusal (4xx) is an answer; 429, 5xx, a connection that cannot be had or breaks off and an answer
 that does not come in time are none: nobody knows what became of the request, and whoever has asked
-asks again with the same content (W6). Nothing is repeated here.
+asks again with the same content (W6). Nothing is repeated here but what the server itself wants to
+be asked again (`Retry-After`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -16,9 +17,8 @@ from typing_extensions import override
 from simulator.api.client.http import STRATEGIC_MERGE_PATCH, Answer, HttpClient
 from simulator.api.client.paths import path_of
 from simulator.api.dialect.documents import Json, Object, text
-from simulator.api.dialect.kinds import EVENTS, LEASES, NODES, PODS
+from simulator.api.dialect.kinds import EVENTS, PODS
 from simulator.core.api_calls import ApiUnavailable
-from simulator.core.instants import Instant
 from simulator.core.pods import PodUid
 from simulator.core.resource_health import AllocatedResourcesStatus
 from simulator.core.transitions import NodeName, PodIdentity
@@ -41,9 +41,12 @@ from simulator.errors import ApiUnreachableError
 from simulator.live.event_documents import event_document, event_name, event_namespace
 from simulator.live.pod_statuses import PodSight, pod_status, read_status, read_status_devices
 from simulator.live.remote import documents
+from simulator.live.remote.complaints import Complaints
 from simulator.live.remote.device_requests import DeviceRequests
+from simulator.live.remote.node_requests import NodeRequests
 from simulator.live.remote.pods import images_of
 from simulator.live.remote.replies import NOT_FOUND, told
+from simulator.live.remote.settings import Taint
 from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
 
@@ -59,26 +62,29 @@ class RemoteTransport(ApiTransport):
         api: The copy of its objects that the nodes follow.
         nodes: The nodes, once they are made.
         document_of: Returns a pod as the server shows it, if it is followed.
+        taints: Those that nodes have when they register.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is carried, where, and for whom
         self,
         client: HttpClient,
         timeline: LiveTimeline,
         api: ApiServer,
         nodes: Callable[[], Mapping[NodeName, Node]],
         document_of: Callable[[PodUid], Object | None],
+        *,
+        taints: Sequence[Taint] = (),
     ) -> None:
         self._client = client
         self._timeline = timeline
         self._api = api
         self._nodes = nodes
         self._document_of = document_of
-        self._ready_since: dict[NodeName, Instant] = {}
         self._devices = DeviceRequests(client, api)
         self._tasks = Tasks()
         self._events = 0
-        self._leases: dict[NodeName, str] = {}
+        self._of_nodes = NodeRequests(client, timeline, api, nodes, taints)
+        self._complaints = Complaints()
 
     @override
     def send(
@@ -100,6 +106,7 @@ class RemoteTransport(ApiTransport):
                     answer = ApiUnavailable(_CUT_OFF)
                 else:
                     answer = await self._answer(node, request)
+                    self._complaints.heard(node, request, answer)
             except ApiUnreachableError as error:
                 answer = ApiUnavailable(str(error))
             self._timeline.enter(partial(reply, answer))
@@ -108,20 +115,13 @@ class RemoteTransport(ApiTransport):
         match request:
             case GetPod() | PatchPodStatus() | DeletePod():
                 answer = self._about_pod(node, request)
-            case PatchNodeStatus() | RenewLease() | CreateEvent():
-                answer = self._of_node(request)
+            case PatchNodeStatus() | RenewLease():
+                answer = self._of_nodes.answer(request)
+            case CreateEvent():
+                answer = self._post_event(request)
             case _:
                 answer = self._devices.answer(request)
         return await answer
-
-    async def _of_node(self, request: PatchNodeStatus | RenewLease | CreateEvent) -> RequestReply:
-        match request:
-            case PatchNodeStatus():
-                return await self._patch_node(request)
-            case RenewLease():
-                return await self._renew_lease(request.node)
-            case CreateEvent():
-                return await self._post_event(request)
 
     # Pods
 
@@ -135,7 +135,17 @@ class RemoteTransport(ApiTransport):
         if isinstance(request, DeletePod):
             return told(await ask("DELETE", path, documents.deletion(pod.uid)))
         body: Object = {"metadata": {"uid": pod.uid}, "status": self._status(node, request)}
-        return told(await ask("PATCH", f"{path}/status", body, content_type=STRATEGIC_MERGE_PATCH))
+        answer = await ask("PATCH", f"{path}/status", body, content_type=STRATEGIC_MERGE_PATCH)
+        if request.devices and not answer.is_refused:
+            self._check_devices(request, answer)
+        return told(answer)
+
+    def _check_devices(self, request: PatchPodStatus, answer: Answer) -> None:
+        """Say so when a server has dropped the devices of a status."""
+        if not read_status_devices(request.pod.uid, answer.document):
+            what = "to keep devices in pod statuses (allocatedResourcesStatus)"
+            why = "its feature gate ResourceHealthStatus is off, so pod-status is a checkpoint only"
+            self._complaints.say(what, 200, why)
 
     def _status(self, name: NodeName, request: PatchPodStatus) -> Json:
         pod, node = self._api.pod(request.pod.uid), self._nodes().get(name)
@@ -157,66 +167,7 @@ class RemoteTransport(ApiTransport):
             )
         )
 
-    # Nodes
-
-    async def _patch_node(self, request: PatchNodeStatus) -> RequestReply:
-        """Patch a node's status; a node that is not there registers itself before."""
-        path, now = path_of(NODES, name=request.node), self._timeline.now()
-        version = self._nodes()[request.node].behavior.version
-        since = self._ready_since.setdefault(request.node, now)
-        body = documents.node_status(request, version, now, since)
-        answer = await self._client.ask(
-            "PATCH", f"{path}/status", body, content_type=STRATEGIC_MERGE_PATCH
-        )
-        if answer.code == NOT_FOUND:
-            registered = documents.node_document(request.node)
-            await self._client.ask("POST", path_of(NODES), registered)
-            answer = await self._client.ask(
-                "PATCH", f"{path}/status", body, content_type=STRATEGIC_MERGE_PATCH
-            )
-        if not answer.is_refused:
-            self._timeline.enter(
-                lambda: self._api.report_node(
-                    request.node,
-                    capacity=request.capacity,
-                    allocatable=request.allocatable,
-                    boot_id=request.boot_id,
-                )
-            )
-        return told(answer)
-
-    async def _renew_lease(self, name: NodeName) -> RequestReply:
-        """Renew a lease, which is found or made when that cannot be done."""
-        answer = await self._put_lease(name)
-        if answer is None or (answer.is_refused and not answer.is_unavailable):
-            self._leases.pop(name, None)
-            found = await self._client.ask("GET", path_of(LEASES, documents.LEASE_NAMESPACE, name))
-            if found.code == NOT_FOUND:
-                lease = documents.lease_document(name, self._timeline.now())
-                answer = await self._client.ask(
-                    "POST", path_of(LEASES, documents.LEASE_NAMESPACE), lease
-                )
-                self._note_lease(name, answer)
-            else:
-                self._note_lease(name, found)
-                answer = await self._put_lease(name) or found
-        if not answer.is_refused:
-            self._timeline.enter(lambda: self._api.renew_lease(name))
-        return told(answer)
-
-    async def _put_lease(self, name: NodeName) -> Answer | None:
-        revision = self._leases.get(name)
-        if revision is None:
-            return None
-        lease = documents.lease_document(name, self._timeline.now(), revision)
-        path = path_of(LEASES, documents.LEASE_NAMESPACE, name)
-        answer = await self._client.ask("PUT", path, lease)
-        self._note_lease(name, answer)
-        return answer
-
-    def _note_lease(self, name: NodeName, answer: Answer) -> None:
-        if not answer.is_refused:
-            self._leases[name] = text(answer.document, "metadata", "resourceVersion")
+    # Events
 
     async def _post_event(self, request: CreateEvent) -> RequestReply:
         emitted, now = request.event, self._timeline.now()
@@ -230,7 +181,8 @@ class RemoteTransport(ApiTransport):
             first=now,
             last=now,
         )
-        return told(await self._client.ask("POST", path_of(EVENTS, event_namespace(pod)), document))
+        path = path_of(EVENTS, event_namespace(pod))
+        return told(await self._client.ask("POST", path, document), of_pod=False)
 
     def _identity(self, uid: PodUid) -> PodIdentity:
         pod = self._api.pod(uid)

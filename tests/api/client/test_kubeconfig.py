@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import shutil
+import ssl
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -19,6 +22,9 @@ from simulator.api.dialect.documents import Object
 from simulator.api.serving.certificates import own_certificate
 from simulator.errors import ApiUnreachableError, ConfigError
 from tests.api.client.fake import fake_server, refusal
+
+INSIDE = "10.1.2.3"
+"""An address of a network inside of some company."""
 
 
 def written(folder: Path, cluster: Object, user: Object, **more: object) -> Path:
@@ -103,6 +109,94 @@ def test_the_servers_certificate_is_verified_as_the_cluster_says(tmp_path: Path,
             ask(read_kubeconfig(written(tmp_path, {"server": url}, {"token": "x"})))
 
 
+@pytest.mark.parametrize("name", ["localhost", "x.example.com"])
+def test_the_certificate_must_have_the_name_that_the_cluster_says(
+    tmp_path: Path, name: str
+) -> None:
+    certificate = own_certificate("127.0.0.1")
+    data = base64.b64encode(certificate.authority).decode()
+    with fake_server(always, tls=certificate.context) as (url, _):
+        cluster: Object = {
+            "server": url,
+            "certificate-authority-data": data,
+            "tls-server-name": name,
+        }
+        endpoint = read_kubeconfig(written(tmp_path, cluster, {"token": "x"}))
+        if name == "localhost":
+            assert [answer.code for answer in ask(endpoint)] == [200]
+        else:
+            with pytest.raises(ApiUnreachableError, match=r"x\.example\.com"):
+                ask(endpoint)
+
+
+@pytest.mark.parametrize("how", ["data", "file", "none"])
+def test_a_client_certificate_says_who_one_is(tmp_path: Path, how: str) -> None:
+    openssl = shutil.which("openssl")
+    assert openssl is not None
+    options = ("-x509", "-newkey", "ed25519", "-nodes", "-subj", "/CN=lab", "-days", "1")
+    subprocess.run(  # noqa: S603 - a fixed command
+        [openssl, "req", *options, "-keyout", "key.pem", "-out", "cert.pem"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    certificate, key = ((tmp_path / name).read_bytes() for name in ("cert.pem", "key.pem"))
+    users: dict[str, Object] = {
+        "data": {
+            "client-certificate-data": base64.b64encode(certificate).decode(),
+            "client-key-data": base64.b64encode(key).decode(),
+        },
+        "file": {"client-certificate": "cert.pem", "client-key": "key.pem"},
+        "none": {},
+    }
+    served = own_certificate("127.0.0.1")
+    served.context.verify_mode = ssl.CERT_REQUIRED
+    served.context.load_verify_locations(cadata=certificate.decode())
+    with fake_server(always, tls=served.context) as (url, _):
+        authority = base64.b64encode(served.authority).decode()
+        cluster: Object = {"server": url, "certificate-authority-data": authority}
+        endpoint = read_kubeconfig(written(tmp_path, cluster, users[how]))
+        if how == "none":
+            with pytest.raises(ApiUnreachableError, match="cannot be reached"):
+                ask(endpoint)
+        else:
+            assert [answer.code for answer in ask(endpoint)] == [200]
+
+
+def test_requests_go_through_the_proxy_that_the_cluster_names(tmp_path: Path) -> None:
+    with fake_server(always) as (proxy, asked):
+        cluster: Object = {"server": "http://far.example.com", "proxy-url": proxy}
+        [answer] = ask(read_kubeconfig(written(tmp_path, cluster, {})))
+
+    assert answer.code == 200
+    assert asked.requests == ["GET http://far.example.com/version"]
+
+
+@pytest.mark.parametrize(
+    ("server", "exempt", "proxy"),
+    [
+        ("http://far.example.com", "", "http://proxy.example.com:3128"),
+        ("https://far.example.com", "", "http://secure.example.com:3128"),
+        ("https://far.example.com", "near.example.com, .example.com", ""),
+        (f"https://{INSIDE}:6443", "192.0.2.1,10.0.0.0/8", ""),
+        (f"https://{INSIDE}:6443", "10.2.0.0/16", "http://secure.example.com:3128"),
+        ("https://127.0.0.1:6443", "", ""),
+        ("http://localhost:8080", "", ""),
+    ],
+)
+def test_the_environment_names_a_proxy_as_for_every_client(
+    monkeypatch: pytest.MonkeyPatch, server: str, exempt: str, proxy: str
+) -> None:
+    """There is none to this machine itself (Go's `http.ProxyFromEnvironment`)."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", "http://proxy.example.com:3128")
+    monkeypatch.setenv("https_proxy", "http://secure.example.com:3128")
+    monkeypatch.setenv("no_proxy", exempt)
+
+    assert endpoint_at(server).proxy == proxy
+
+
 def test_a_token_file_is_read_again_after_the_server_has_said_401(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("old\n")
 
@@ -132,6 +226,7 @@ def plugin(folder: Path, status: object, code: int = 0) -> Object:
     path.write_text(
         f"#!{sys.executable}\nimport os, sys\n"
         "assert 'ExecCredential' in os.environ['KUBERNETES_EXEC_INFO']\n"
+        f"open({str(folder / 'runs')!r}, 'a').write('x')\n"
         f"print({said!r})\nprint('why', file=sys.stderr)\nsys.exit({code})\n"
     )
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -139,11 +234,13 @@ def plugin(folder: Path, status: object, code: int = 0) -> Object:
 
 
 def test_an_exec_plugin_gives_the_token(tmp_path: Path) -> None:
+    """It is asked once: one may want a person to do something."""
     user = plugin(tmp_path, {"token": "made"})
     with fake_server(always) as (url, asked):
         ask(read_kubeconfig(written(tmp_path, {"server": url}, user)))
 
     assert asked.tokens == ["Bearer made"]
+    assert (tmp_path / "runs").read_text() == "x"
 
 
 @pytest.mark.parametrize(
@@ -156,6 +253,22 @@ def test_an_exec_plugin_gives_the_token(tmp_path: Path) -> None:
         ({"clusters": "none"}, "it is no kubeconfig: it has no clusters"),
         ({"clusters": [{"name": "c", "cluster": {"server": "ftp://x"}}]}, '"ftp://x" is no API'),
         ({"users": [{"name": "u", "user": {"username": "a"}}]}, "has username, which is not"),
+        ({"users": [{"name": "u", "user": {"as": "admin"}}]}, "has as, which is not supported"),
+        ({"users": [{"name": "u", "user": {"token": "a\nb"}}]}, "a token cannot be used"),
+        (
+            {
+                "clusters": [
+                    {
+                        "name": "c",
+                        "cluster": {
+                            "server": "https://x.example.com",
+                            "proxy-url": "socks5://127.0.0.1:1080",
+                        },
+                    }
+                ]
+            },
+            'the proxy "socks5://127.0.0.1:1080" is not supported',
+        ),
         (
             {
                 "clusters": [

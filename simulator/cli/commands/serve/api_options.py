@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
+from simulator.cli.commands.serve.taints import read_taints
+from simulator.cli.lists import Read
 from simulator.cli.remote_options import RemoteChoice, remote_options
 from simulator.core.persistence.choosing import STRATEGIES
 from simulator.errors import ConfigError
-from simulator.live.remote.settings import RemoteSettings
+from simulator.live.remote.settings import SIMULATED, RemoteSettings, Taint
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +25,13 @@ class ApiChoice:
         own: Whether one in this process.
         http: Where that one listens.
         other: Another one, if any.
+        taints: Those that nodes register with; None for the usual ones.
     """
 
     own: bool
     http: str
     other: RemoteChoice
+    taints: tuple[Taint, ...] | None = None
 
     @property
     def own_http(self) -> str | None:
@@ -69,7 +73,14 @@ class ApiChoice:
                 "`kubectl get pods -A --watch --output-watch-events -o json`"
             )
             raise ConfigError(reason)
-        return self.other.settings(*(["--api"] if self.own else []))
+        remote = self.other.settings(*(["--api"] if self.own else []))
+        if remote is None:
+            if self.taints:
+                reason = "--register-with-taints is for --api-server and --kubeconfig: give one"
+                raise ConfigError(reason)
+            return None
+        usual = () if self.other.kubeconfig is None else (SIMULATED,)
+        return replace(remote, taints=usual if self.taints is None else self.taints)
 
     def _named(self) -> list[str]:
         """Return the options that name an API server."""
@@ -99,6 +110,14 @@ def api_options(command: Callable[..., None]) -> Callable[..., None]:
         "is no pods/resourcebinding there: bind-resource and checkpoint+api are refused, and "
         "binding-object needs `rebind api install-crd` before.",
     )
+    @click.option(
+        "--register-with-taints",
+        type=Read("taints", read_taints),
+        metavar="KEY=VALUE:EFFECT,...",
+        help="Taints of nodes that register; '' for none. With --kubeconfig they have "
+        "rebind.internal/simulated=true:NoSchedule unless told otherwise, so that only pods that "
+        "tolerate it, or name the node, come to nodes that are none.",
+    )
     @functools.wraps(command)
     def chosen(  # noqa: PLR0913 - click hands over every option
         *,
@@ -109,9 +128,10 @@ def api_options(command: Callable[..., None]) -> Callable[..., None]:
         api_ca: Path | None,
         kubeconfig: Path | None,
         context: str,
+        register_with_taints: tuple[Taint, ...] | None,
         **others: object,
     ) -> None:
         other = RemoteChoice(api_server, api_token_file, api_ca, kubeconfig, context)
-        command(api=ApiChoice(api, api_http, other), **others)
+        command(api=ApiChoice(api, api_http, other, register_with_taints), **others)
 
     return chosen
