@@ -29,7 +29,7 @@ from simulator.core.pods import PodUid
 from simulator.core.transitions import PodIdentity
 from simulator.engine.api_objects import ApiPod
 from simulator.engine.spec import PodSpec
-from simulator.errors import ServerError
+from simulator.errors import RebindError, ServerError
 from simulator.live.remote import documents
 from simulator.live.remote.pods import pod_document
 from simulator.ports import Durability
@@ -154,6 +154,7 @@ async def create_existing(
 
     Raises:
         ServerError: The server refuses one.
+        ApiUnreachableError: It does not answer.
     """
     client = HttpClient(endpoint)
     turn = asyncio.Semaphore(AT_ONCE)
@@ -180,7 +181,7 @@ async def create_existing(
         async with asyncio.TaskGroup() as group:
             for each in pods:
                 group.create_task(create(each))
-    except* ServerError as errors:
+    except* RebindError as errors:
         raise errors.exceptions[0] from None
     finally:
         await client.close()

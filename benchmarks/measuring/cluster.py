@@ -40,6 +40,8 @@ from simulator.engine.spec import (
 from simulator.engine.streams import RandomStreams
 from simulator.ports import Durability
 
+NAMESPACE: Final = "default"
+"""Of the pods, unless the API server is somebody else's."""
 NO_LIMIT: Final = ClientLimit(qps=0, burst=0)
 """Of a kubelet's API client where no API server is measured."""
 
@@ -54,11 +56,14 @@ def plugin_name(plugin: Plugin, node: NodeName) -> str:
     return f"{plugin.name}-{node}"
 
 
-def pod_spec(template: PodTemplate, *, grace_min: Duration = Duration(0)) -> PodSpec:
+def pod_spec(
+    template: PodTemplate, *, grace_min: Duration = Duration(0), namespace: str = NAMESPACE
+) -> PodSpec:
     """Return what pods of a template are made from; their containers take `grace_min` to end."""
     pod = Pod(
         PodUid(""),
         template.name,
+        namespace,
         init_containers=template.init_containers,
         containers=template.containers,
     )
@@ -71,6 +76,7 @@ def cluster(
     *,
     seed: int,
     uids: Mapping[str, PodUid] = MappingProxyType({}),
+    namespace: str = NAMESPACE,
 ) -> SimulationSpec:
     """Return what a combination of a profile starts from.
 
@@ -79,10 +85,11 @@ def cluster(
         combination: One of its combinations.
         seed: From which everything follows that is drawn.
         uids: Those of existing pods, by name, where a server has given them.
+        namespace: Theirs.
     """
     nodes = replace(profile.nodes, count=combination.nodes, existing=combination.existing)
     behavior = behavior_for(combination.kubelet_version)
-    inventory = _Inventory(profile, nodes)
+    inventory = _Inventory(profile, nodes, namespace)
     is_virtual = combination.clock is TimeSource.VIRTUAL
     return SimulationSpec(
         nodes=tuple(_nodes(inventory, nodes, behavior, _Uids(seed, uids))),
@@ -142,8 +149,9 @@ class _Existing:
 class _Inventory:
     """The devices of each plugin, and who holds them at the start; the same on every node."""
 
-    def __init__(self, profile: Profile, nodes: Nodes) -> None:
+    def __init__(self, profile: Profile, nodes: Nodes, namespace: str) -> None:
         self._nodes = nodes
+        self._namespace = namespace
         self.plugins = profile.plugins
         self._plugins = {plugin.resource: plugin for plugin in profile.plugins}
         self._given = dict.fromkeys(self._plugins, 0)
@@ -164,7 +172,7 @@ class _Inventory:
         return Device(identifier, topology=(NumaNode(number % self._nodes.numa_nodes),))
 
     def _pod(self, template: PodTemplate, number: int) -> _Existing:
-        pod = replace(pod_spec(template).pod, name=f"existing-{number}")
+        pod = replace(pod_spec(template, namespace=self._namespace).pod, name=f"existing-{number}")
         bindings = tuple(
             binding
             for container in pod.all_containers()
@@ -252,10 +260,12 @@ def _plugins(profile: Profile, inventory: _Inventory, nodes: Nodes) -> Iterator[
             )
 
 
-def existing_pods(profile: Profile, combination: Combination) -> Iterator[ExistingPod]:
+def existing_pods(
+    profile: Profile, combination: Combination, namespace: str = NAMESPACE
+) -> Iterator[ExistingPod]:
     """Iterate over the pods that are there at the start, for a server that is to have them."""
     nodes = replace(profile.nodes, count=combination.nodes, existing=combination.existing)
-    inventory = _Inventory(profile, nodes)
+    inventory = _Inventory(profile, nodes, namespace)
     for number in range(nodes.count):
         node = node_name(number)
         for each in inventory.existing:

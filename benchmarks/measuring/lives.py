@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final
 
 from benchmarks.measuring.clocks import Driver
-from benchmarks.measuring.cluster import pod_spec
+from benchmarks.measuring.cluster import NAMESPACE, pod_spec
 from benchmarks.measuring.following import Follower
 from benchmarks.measuring.room import Room
 from benchmarks.measuring.windows import Followed, Window
@@ -80,9 +80,10 @@ class Lives:
         follower: Is to follow them.
         grace_min: How long their containers take to end at least: an API server removes a pod
             without any grace at once, and does not ask the kubelet.
+        namespace: Where pods are created.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a load is made of
         self,
         driver: Driver,
         profile: Profile,
@@ -90,12 +91,14 @@ class Lives:
         follower: Follower,
         *,
         grace_min: Duration = Duration(0),
+        namespace: str = NAMESPACE,
     ) -> None:
         self._driver = driver
         self._world = driver.world
         self._room = room
         self._follower = follower
         self._grace_min = grace_min
+        self._namespace = namespace
         self._resources = [plugin.resource for plugin in profile.plugins]
         self._kinds = {name: self._kind(one) for name, one in profile.templates.items()}
         self._awaited: dict[str, _Life] = {}
@@ -170,7 +173,8 @@ class Lives:
     def _kind(self, template: PodTemplate) -> _Kind:
         counts = {resource: template.devices(resource) for resource in self._resources}
         wanted = {resource: count for resource, count in counts.items() if count}
-        return _Kind(template, pod_spec(template, grace_min=self._grace_min), wanted)
+        spec = pod_spec(template, grace_min=self._grace_min, namespace=self._namespace)
+        return _Kind(template, spec, wanted)
 
     def _create(self, arrival: Arrival, due_ns: int, window: Window | None, node: NodeName) -> None:
         kind = self._kinds[arrival.template]

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from benchmarks.measuring.carried import Shown, WatchedApi
 from benchmarks.measuring.clocks import Driver, RealTime
-from benchmarks.measuring.cluster import cluster, devices_of, plugin_name
+from benchmarks.measuring.cluster import NAMESPACE, cluster, devices_of, plugin_name
 from benchmarks.measuring.costs import Instruments
 from benchmarks.measuring.following import ApiRole, Follower, Risk
 from benchmarks.measuring.lives import Lives
@@ -52,6 +52,8 @@ class Request:
         postgresql: URL of a server's database; None where there is none.
         cluster: The API server of a cluster that is there already, for the persistences with an
             API; None for one of Rebind's own that is made for each combination.
+        kubeconfig: The file that names it, for processes of their own; None for none.
+        namespace: Of the pods.
     """
 
     profile: Profile
@@ -60,6 +62,8 @@ class Request:
     folder: Path | None = None
     postgresql: str | None = None
     cluster: ApiEndpoint | None = None
+    kubeconfig: Path | None = None
+    namespace: str = NAMESPACE
 
 
 class Making:
@@ -67,7 +71,13 @@ class Making:
 
     def __init__(self, request: Request, uids: Mapping[str, PodUid] = MappingProxyType({})) -> None:
         self.request = request
-        self.spec = cluster(request.profile, request.combination, seed=request.seed, uids=uids)
+        self.spec = cluster(
+            request.profile,
+            request.combination,
+            seed=request.seed,
+            uids=uids,
+            namespace=request.namespace,
+        )
         in_api = request.combination.has_api_server
         is_real = request.combination.clock is TimeSource.REAL
         self.is_read = is_real and reads_sockets(request.profile.reads, has_api=in_api)
@@ -111,7 +121,14 @@ class Making:
         )
         is_served = self.request.combination.has_api_server and isinstance(driver, RealTime)
         grace_min = SHORTEST_GRACE if is_served else Duration(0)
-        lives = Lives(driver, profile, room, follower, grace_min=grace_min)
+        lives = Lives(
+            driver,
+            profile,
+            room,
+            follower,
+            grace_min=grace_min,
+            namespace=self.request.namespace,
+        )
         world.watch_records(follower.take)
         world.watch_records(lives.take)
         instruments.calls = self.calls

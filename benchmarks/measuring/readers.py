@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 from benchmarks.measuring.reading_process import Order
 from benchmarks.profiles.profile import Reads
@@ -19,8 +20,15 @@ def reads_sockets(reads: Reads, *, has_api: bool) -> bool:
 
 
 @asynccontextmanager
-async def reading(reads: Reads, world: LiveWorld) -> AsyncIterator[None]:
+async def reading(
+    reads: Reads, world: LiveWorld, kubeconfig: Path | None = None
+) -> AsyncIterator[None]:
     """Let agents read, if the profile has some.
+
+    Args:
+        reads: What they read.
+        world: The nodes, with their API server.
+        kubeconfig: The file that names that server, where one must be somebody to it.
 
     Raises:
         ServerError: They do not begin.
@@ -28,7 +36,14 @@ async def reading(reads: Reads, world: LiveWorld) -> AsyncIterator[None]:
     settings = world.settings
     url = "" if settings.api is None else settings.api.endpoint.url
     sockets = tuple(str(settings.folder(node).pod_resources_socket) for node in world.nodes)
-    order = Order(sockets, reads.pod_resources_list, reads.get, url, reads.watchers if url else 0)
+    order = Order(
+        sockets,
+        reads.pod_resources_list,
+        reads.get,
+        url,
+        reads.watchers if url else 0,
+        "" if kubeconfig is None else str(kubeconfig),
+    )
     if not (order.lists or order.gets or order.watchers):
         yield
         return

@@ -15,8 +15,9 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from simulator.api.client.endpoint import endpoint_at
+from simulator.api.client.endpoint import ApiEndpoint, endpoint_at
 from simulator.api.client.http import HttpClient
+from simulator.api.client.kubeconfig import read_kubeconfig
 from simulator.api.client.paths import path_of
 from simulator.api.dialect.documents import items, text
 from simulator.api.dialect.kinds import PODS
@@ -42,6 +43,7 @@ class Order:
         gets: Reads of one pod per second, all together: of the API where there is one.
         url: Of the API server; empty without one.
         watchers: That follow all pods there.
+        kubeconfig: The file that names it; empty for a server that asks nobody who he is.
     """
 
     sockets: tuple[str, ...]
@@ -49,6 +51,7 @@ class Order:
     gets: float
     url: str
     watchers: int
+    kubeconfig: str = ""
 
     def command(self) -> list[str]:
         """Return the command line of the process."""
@@ -140,13 +143,19 @@ async def read(order: Order) -> None:
         if order.gets and connections and not order.url:
             group.create_task(_steadily(order.gets, partial(_get_from_node, connections)))
         if order.url:
-            reader = _ApiReader(HttpClient(endpoint_at(order.url)))
+            reader = _ApiReader(HttpClient(_endpoint(order)))
             if order.gets:
                 group.create_task(_steadily(1, reader.learn))
                 group.create_task(_steadily(order.gets, reader.get))
             for _ in range(order.watchers):
                 group.create_task(reader.watch())
         print("ready", flush=True)  # noqa: T201 - to whoever has started it
+
+
+def _endpoint(order: Order) -> ApiEndpoint:
+    if order.kubeconfig:
+        return read_kubeconfig(Path(order.kubeconfig))
+    return endpoint_at(order.url)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from benchmarks.measuring.costs import Instruments
 from benchmarks.measuring.database_place import opened_database, opened_store
 from benchmarks.measuring.following import Risk
 from benchmarks.measuring.footprints import FootprintMeter, Reading, file_sizes
-from benchmarks.measuring.foreign_cluster import foreign_cluster
+from benchmarks.measuring.foreign_cluster import foreign_cluster, fresh_namespace
 from benchmarks.measuring.instruments import ProcessMeter
 from benchmarks.measuring.making import READY_WITHIN, WATCHING, Making, Request, begin
 from benchmarks.measuring.phases import Target
@@ -36,7 +36,7 @@ from simulator.core.pods import PodUid
 from simulator.engine.ports import Adapters
 from simulator.errors import ServerError
 from simulator.live.parts import LiveParts
-from simulator.live.remote.settings import RemoteSettings
+from simulator.live.remote.settings import SIMULATED, RemoteSettings
 from simulator.live.settings import LiveSettings
 from simulator.live.world import LiveWorld
 from simulator.ports import Durability
@@ -49,6 +49,8 @@ from store.sql_store import SqlStore
 async def real_target(request: Request) -> AsyncIterator[Target]:
     """Make a cluster, ready for its load."""
     combination = request.combination
+    if request.cluster is not None:
+        request = replace(request, namespace=fresh_namespace())
     async with AsyncExitStack() as stack:
         place = tempfile.TemporaryDirectory(prefix="rb", dir=request.folder)
         folder = Path(stack.enter_context(place))
@@ -81,7 +83,9 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
                 instruments=instruments,
             )
             stored.append(_unknown if request.cluster is not None else database.stored)
-            settings = replace(settings, api=RemoteSettings(endpoint, at_once=combination.clients))
+            taints = () if request.cluster is None else (SIMULATED,)
+            remote = RemoteSettings(endpoint, at_once=combination.clients, taints=taints)
+            settings = replace(settings, api=remote)
             making = Making(request, await _existing(request, endpoint))
         driver = await _begun(making, settings, store, stack)
         if Keeper.FILE in combination.keepers:
@@ -93,7 +97,9 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
         footprint = _footprint(instruments, stored)
         stack.callback(footprint.close)
         instruments.footprint = footprint
-        await stack.enter_async_context(reading(request.profile.reads, driver.world))
+        await stack.enter_async_context(
+            reading(request.profile.reads, driver.world, request.kubeconfig)
+        )
         stack.enter_context(_collected())
         syncs.add(combination.added_fsync)
         yield making.target(driver, _risk(request, syncs), instruments)
@@ -194,7 +200,7 @@ async def _served(  # noqa: PLR0913 - all that a server adds to
     combination = request.combination
     if request.cluster is not None:
         names = [node_name(number) for number in range(combination.nodes)]
-        await stack.enter_async_context(foreign_cluster(request.cluster, names))
+        await stack.enter_async_context(foreign_cluster(request.cluster, names, request.namespace))
         instruments.fsyncs = lambda: None
         return request.cluster
     server = stack.enter_context(
@@ -213,7 +219,7 @@ async def _served(  # noqa: PLR0913 - all that a server adds to
 async def _existing(request: Request, endpoint: ApiEndpoint) -> Mapping[str, PodUid]:
     """Create the pods that are there at the start, and return their uids by name."""
     kept = STRATEGIES[request.combination.persistence.name]
-    pods = list(existing_pods(request.profile, request.combination))
+    pods = list(existing_pods(request.profile, request.combination, request.namespace))
     return await create_existing(endpoint, pods, in_specs=kept.in_specs, in_objects=kept.in_objects)
 
 

@@ -47,6 +47,7 @@ class Run:
         folder: Where files are made; None for the usual place of temporary files.
         postgresql: URL of a server's database.
         cluster: An API server that is there already.
+        kubeconfig: The file that names it.
     """
 
     profile: Profile
@@ -57,6 +58,7 @@ class Run:
     folder: Path | None = None
     postgresql: str | None = None
     cluster: ApiEndpoint | None = None
+    kubeconfig: Path | None = None
 
     def turns(self) -> tuple[tuple[int, Combination], ...]:
         """Return repetitions and combinations in the order in which they are run."""
@@ -148,6 +150,7 @@ class Runner:
             folder=run.folder,
             postgresql=run.postgresql,
             cluster=run.cluster,
+            kubeconfig=run.kubeconfig,
         )
         self._phases = None
         watching = asyncio.create_task(self._watch(number, combination))

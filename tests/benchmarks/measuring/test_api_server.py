@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.measuring.api_server import api_server
-from benchmarks.measuring.foreign_cluster import binds_devices
+from benchmarks.measuring.foreign_cluster import abilities
 from benchmarks.measuring.phases import Target
 from benchmarks.results.rows import Measure, Row, Store
 from simulator.errors import ConfigError
@@ -116,7 +116,7 @@ def test_a_cluster_that_is_there_already_is_left_as_it_was_found(tmp_path: Path)
     database = f"sqlite:///{tmp_path}/api.db"
     with api_server(tmp_path, database, durability=Durability.OFF, commit_batch=64) as server:
         url, seen = server.endpoint.url, list[str]()
-        binds = asyncio.run(binds_devices(server.endpoint))
+        able = asyncio.run(abilities(server.endpoint))
 
         def watch(_: Target) -> None:
             seen.extend(listed(url, "nodes"))
@@ -134,6 +134,7 @@ def test_a_cluster_that_is_there_already_is_left_as_it_was_found(tmp_path: Path)
             written.row(cluster=server.endpoint)
 
     assert (row.served, row.errors, row.fsyncs, row.cpu_server_s) == (20, 0, None, None)
-    assert binds
+    assert able.binds_devices
+    assert able.has_objects
     assert seen == ["n0", "n1"]
     assert left == ([], [])

@@ -10,7 +10,13 @@ from typing import Final
 
 import click
 
-from benchmarks.measuring.foreign_cluster import binds_devices, needs_binding
+from benchmarks.measuring.foreign_cluster import (
+    Abilities,
+    abilities,
+    needs_binding,
+    needs_objects,
+    with_statuses_in_api,
+)
 from benchmarks.measuring.runs import Run, Runner
 from benchmarks.measuring.shortening import with_length, with_nodes
 from benchmarks.profiles.combinations import Combination
@@ -95,8 +101,8 @@ def _run(wanted: Wanted) -> Run:
     if wanted.nodes is not None:
         combinations = with_nodes(combinations, wanted.nodes)
     cluster = None if wanted.kubeconfig is None else read_kubeconfig(wanted.kubeconfig)
-    if cluster is not None and not asyncio.run(binds_devices(cluster)):
-        combinations = _on_kubernetes(combinations)
+    if cluster is not None:
+        combinations = on_cluster(combinations, asyncio.run(abilities(cluster)))
     return Run(
         profile=profile,
         document=dict(loaded.document),
@@ -106,30 +112,42 @@ def _run(wanted: Wanted) -> Run:
         folder=wanted.folder,
         postgresql=wanted.database,
         cluster=cluster,
+        kubeconfig=wanted.kubeconfig,
     )
 
 
-def _on_kubernetes(combinations: tuple[Combination, ...]) -> tuple[Combination, ...]:
-    """Leave out what asks an API server for more than Kubernetes does, and say so.
+def on_cluster(combinations: tuple[Combination, ...], able: Abilities) -> tuple[Combination, ...]:
+    """Return the combinations as they are measured on a cluster that is there already.
+
+    Those that ask an API server for more than it can do are left out, which is said. All others
+    write the statuses of their pods there, as every kubelet does.
 
     Raises:
         EnvironmentProblem: Nothing is left.
     """
-    left_out = {one.persistence.name for one in combinations if needs_binding(one)}
-    if left_out:
-        names = ", ".join(sorted(left_out))
-        click.echo(
-            f"warning: left out on this cluster, which does not bind devices to pods: {names}",
-            err=True,
-        )
-    possible = tuple(one for one in combinations if not needs_binding(one))
-    if not possible:
+    left = tuple(dict.fromkeys(map(with_statuses_in_api, combinations)))
+    if not able.binds_devices:
+        left = _without(left, needs_binding, "does not bind devices to pods")
+    if not able.has_objects:
+        lack = "has no DeviceBindings (rebind api install-crd makes them known)"
+        left = _without(left, needs_objects, lack)
+    if not left:
         reason = (
-            "none of the combinations can be measured on this cluster; checkpoint, database, "
-            "pod-status and binding-object can"
+            "none of the combinations can be measured on this cluster; checkpoint, database and "
+            "pod-status can, and binding-object after rebind api install-crd"
         )
         raise EnvironmentProblem(reason)
-    return possible
+    return left
+
+
+def _without(
+    combinations: tuple[Combination, ...], needs: Callable[[Combination], bool], lack: str
+) -> tuple[Combination, ...]:
+    left_out = {one.persistence.name for one in combinations if needs(one)}
+    if left_out:
+        names = ", ".join(sorted(left_out))
+        click.echo(f"warning: left out on this cluster, which {lack}: {names}", err=True)
+    return tuple(one for one in combinations if not needs(one))
 
 
 def _loaded(wanted: Wanted) -> LoadedProfile:
