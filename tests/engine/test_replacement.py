@@ -109,6 +109,29 @@ def test_one_device_and_a_controller_that_retries_every_2_s() -> None:
     assert [each.pod for each in run.simulation.holdings(NODE)] == [run.simulation.pods()[-1].uid]
 
 
+def test_a_node_that_refuses_all_costs_two_writes_for_each_failed_pod() -> None:
+    """R11: ten minutes of a ReplicaSet that replaces every 30 s, at a plugin that always fails.
+
+    A pod that is refused has one event (S12.8) and one patch of its status (S12.4); with the node's
+    own, that is how much the kubelet writes in a minute.
+    """
+    spec = one_device(controlled("web", Controller.REPLICA_SET, every=30))
+    run = settled(with_plugin(spec, fail_allocate="driver is broken"))
+    calls = run.simulation.nodes[NODE].api_calls
+    run.do(CreatePod("web"))
+    run.wait(60)
+    before = calls.copy()
+    minutes = []
+    for _ in range(9):
+        run.wait(60)
+        now = calls - before
+        minutes.append((now["POST events"], now["PATCH pods/status"]))
+        before = calls.copy()
+
+    assert phases(run).count("Failed") == 20
+    assert minutes == [(2, 2)] * 9
+
+
 def test_a_bare_pod_stays_failed_and_a_controlled_one_is_replaced_once() -> None:
     """R03, when the replacement has to wait for allocatable: two failed objects are left."""
     spec = with_plugin(
