@@ -19,6 +19,7 @@ from typing import Final
 from typing_extensions import override
 
 from benchmarks import workload
+from benchmarks.ending import end_with_parent
 from plugins.conduct import Place
 from plugins.model import DevicePlugin
 from plugins.serving import PluginServer
@@ -94,5 +95,6 @@ async def serve(order: Order) -> None:
 
 
 if __name__ == "__main__":
+    end_with_parent()
     fields = json.loads(sys.argv[1])
     asyncio.run(serve(Order(**{**fields, "folders": tuple(fields["folders"])})))

@@ -82,6 +82,7 @@ def api_server(
         stdout=subprocess.DEVNULL,
         stdin=subprocess.DEVNULL,
         text=True,
+        start_new_session=True,
     )
     listener = _Listener(process)
     try:

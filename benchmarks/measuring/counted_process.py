@@ -7,22 +7,20 @@ they can be read while it runs, and each fsync can be made slower from a moment 
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import os
 import runpy
-import signal
 import struct
 import sys
 from pathlib import Path
 from typing import Final
 
+from benchmarks.ending import end_with_parent
 from benchmarks.sync_counter import counted_syncs
 
 _SYNCS: Final = struct.Struct("=q")
 _ADDED: Final = struct.Struct("=d")
 _SIZE: Final = _SYNCS.size + _ADDED.size
-_PR_SET_PDEATHSIG: Final = 1
 
 
 class SharedSyncCount:
@@ -64,16 +62,9 @@ def command(counts: Path, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "benchmarks.measuring.counted_process", str(counts), *arguments]
 
 
-def _end_with(parent: int) -> None:
-    """Be ended when the process that has started this one is gone."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:
-        sys.exit(1)
-
-
 def main(path: str, arguments: list[str]) -> None:
     """Run the program."""
-    _end_with(os.getppid())
+    end_with_parent()
     with counted_syncs(SharedSyncCount(Path(path))):
         sys.argv = ["rebind", *arguments]
         runpy.run_module("simulator.cli", run_name="__main__", alter_sys=True)

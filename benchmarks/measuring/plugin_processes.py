@@ -43,7 +43,8 @@ def watched(making: Making, inner: LiveParts) -> Adapters:
 @contextmanager
 def _process(order: Order) -> Iterator[None]:
     """Run a process with the plugins of all nodes for one resource."""
-    with subprocess.Popen(order.command()) as process:  # noqa: S603 - our own module
+    command = order.command()
+    with subprocess.Popen(command, start_new_session=True) as process:  # noqa: S603 - our own module
         try:
             yield
         finally:

@@ -47,7 +47,9 @@ async def reading(
     if not (order.lists or order.gets or order.watchers):
         yield
         return
-    process = await asyncio.create_subprocess_exec(*order.command(), stdout=subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(
+        *order.command(), stdout=subprocess.PIPE, start_new_session=True
+    )
     try:
         said = b"" if process.stdout is None else await process.stdout.readline()
         if not said:

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
+from benchmarks.ending import end_with_parent
 from simulator.api.client.endpoint import ApiEndpoint, endpoint_at
 from simulator.api.client.http import HttpClient
 from simulator.api.client.kubeconfig import read_kubeconfig
@@ -159,5 +160,6 @@ def _endpoint(order: Order) -> ApiEndpoint:
 
 
 if __name__ == "__main__":
+    end_with_parent()
     fields = json.loads(sys.argv[1])
     asyncio.run(read(Order(**{**fields, "sockets": tuple(fields["sockets"])})))

@@ -50,12 +50,15 @@ def findings(merged: Sequence[Merged]) -> tuple[str, ...]:
     found = [kind[0] for kind in kinds if kind] + [one for kind in kinds for one in kind[1:]]
     found += _ease(at_scheduled_rates(merged))
     drifts = list(over_time(merged, naming))
+    is_alone = len({one.setting for one in merged}) == 1
     if not found:
-        is_alone = len({one.setting for one in merged}) == 1
         found = [_alone(merged, naming) if is_alone else _fastest(merged, naming)]
     elif any(len(one.rows) == 1 and one.setting.clock is TimeSource.REAL for one in merged):
         found[0] += _UNTOLD
-    found = [*drifts[:1], *found, *drifts[1:]]
+    if is_alone or not any(one.setting.clock is TimeSource.VIRTUAL for one in merged):
+        found = [*drifts[:1], *found, *drifts[1:]]
+    else:  # Nothing drifts in a model, unless it is meant to.
+        found += drifts
     # What makes figures doubtful is not left to those who read on.
     told = found[: LEADS - 1]
     doubts = " ".join(caveats(merged, naming))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -77,7 +80,7 @@ def run_and_show(wanted: Wanted, output: OutputOptions) -> bool:
         RebindError: What is to be measured cannot be made here.
     """
     run = _run(wanted)
-    with progress_shown() as line:
+    with progress_shown() as line, _ended_as_by_ctrl_c():
         runner = Runner(run, kept=_keeper(wanted.out), progress=line.show)
         try:
             runner.measure()
@@ -88,6 +91,19 @@ def run_and_show(wanted: Wanted, output: OutputOptions) -> bool:
             raise
     show_result(runner.result, output)
     return tell_gates(run.profile, runner.result.rows)
+
+
+@contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM, as of `timeout`, keep what was measured and clear up as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, usual)
 
 
 def _run(wanted: Wanted) -> Run:
