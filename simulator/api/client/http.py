@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -251,9 +253,22 @@ class HttpClient:
     def _unreachable(self, error: Exception) -> ApiUnreachableError:
         if isinstance(error, TimeoutError):
             why = f"no answer within {self._seconds:g}s"
+        elif isinstance(error, aiohttp.ClientConnectorError):
+            why = _not_connected(error)
         else:
             why = str(error) or type(error).__name__
         return ApiUnreachableError(f"the API server {self.endpoint.url} cannot be reached: {why}")
+
+
+def _not_connected(error: aiohttp.ClientConnectorError) -> str:
+    """Return why no connection could be made, in the system's words."""
+    cause = error.os_error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted: {cause.verify_message}"
+    if isinstance(cause, ssl.SSLError):
+        return f"it does not speak TLS: {cause.reason or cause}"
+    number = cause.errno or 0
+    return os.strerror(number) if number > 0 else cause.strerror or str(cause)
 
 
 async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:

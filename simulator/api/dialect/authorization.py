@@ -143,9 +143,8 @@ def read_tokens(content: str) -> Tokens:
             continue
         columns = [one.strip() for one in next(csv.reader([line]))]
         if len(columns) < _COLUMNS_MIN or not columns[0] or not columns[1]:
-            raise ConfigError(
-                f"line {number} of the token file has {len(columns)} columns; {wanted}"
-            )
+            count = f"{len(columns)} column{'s' if len(columns) > 1 else ''}"
+            raise ConfigError(f"line {number} of the token file has {count}; {wanted}")
         token, name, _, *rest = columns
         if any(token == known for known, _ in found):
             raise ConfigError(f"line {number} of the token file repeats a token")

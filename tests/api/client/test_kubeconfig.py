@@ -105,8 +105,12 @@ def test_the_servers_certificate_is_verified_as_the_cluster_says(tmp_path: Path,
         cluster = {"server": url, **clusters[how]}
         [answer] = ask(read_kubeconfig(written(tmp_path, cluster, {"token": "x"})))
         assert answer.code == 200
-        with pytest.raises(ApiUnreachableError, match="cannot be reached"):
+        told = "cannot be reached: its certificate is not trusted: self.signed certificate"
+        with pytest.raises(ApiUnreachableError, match=told):
             ask(read_kubeconfig(written(tmp_path, {"server": url}, {"token": "x"})))
+        plain = {**cluster, "server": url.replace("https", "http")}
+        with pytest.raises(ApiUnreachableError, match="cannot be reached: "):
+            ask(read_kubeconfig(written(tmp_path, plain, {"token": "x"})))
 
 
 @pytest.mark.parametrize("name", ["localhost", "x.example.com"])
