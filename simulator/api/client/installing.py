@@ -17,8 +17,9 @@ from simulator.errors import ApiUnreachableError, ServerError
 _DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _NOT_FOUND: Final = 404
 _CONFLICT: Final = 409
-_LOOKS: Final = 120
 _LOOK_S: Final = 0.25
+SERVED_WITHIN_S: Final = 30.0
+"""How long a server may take from the definition to the kind."""
 
 
 class Installed(Enum):
@@ -30,22 +31,26 @@ class Installed(Enum):
     BUILT_IN = "built in"
 
 
-def install(endpoint: ApiEndpoint) -> Installed:
+def install(endpoint: ApiEndpoint, *, within_s: float = SERVED_WITHIN_S) -> Installed:
     """Create or renew the definition, and wait until the server knows the kind.
+
+    Args:
+        endpoint: The server.
+        within_s: How long that may take.
 
     Raises:
         ServerError: The server is away or refuses, or does not come to know the kind.
     """
-    return asyncio.run(_install(endpoint))
+    return asyncio.run(_install(endpoint, round(within_s / _LOOK_S)))
 
 
-async def _install(endpoint: ApiEndpoint) -> Installed:
+async def _install(endpoint: ApiEndpoint, looks: int) -> Installed:
     client = HttpClient(endpoint)
     try:
         if await _is_own(client):
             return Installed.BUILT_IN
         outcome = await _write(client)
-        for _ in range(_LOOKS):
+        for _ in range(looks):
             answer = await client.ask("GET", path_of(DEVICE_BINDINGS), query={"limit": "1"})
             if answer.code != _NOT_FOUND and not answer.is_unavailable:
                 _granted(client, answer)

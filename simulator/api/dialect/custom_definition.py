@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from simulator.api.dialect.documents import Json, Object
+from simulator.api.dialect.documents import Json, Object, mapping
 from simulator.api.dialect.kinds import DEVICE_BINDINGS
 from simulator.api.dialect.schemas.openapi import inlined
 
@@ -20,6 +20,15 @@ _COLUMNS: Final = (
     ("IDs", "string", ".spec.containers[*].devices[*].deviceIDs", 1),
     ("Pod UID", "string", ".spec.podUID", 1),
 )
+
+
+def _structural(schema: Object) -> Object:
+    """Return a schema as Kubernetes takes it: of `metadata` it says nothing but its type.
+
+    With a description it is refused: "must not specify anything other than name and generateName".
+    """
+    metadata: Object = {"type": "object"}
+    return {**schema, "properties": {**mapping(schema, "properties"), "metadata": metadata}}
 
 
 def device_binding_definition() -> Object:
@@ -33,7 +42,7 @@ def device_binding_definition() -> Object:
         "name": kind.version,
         "served": True,
         "storage": True,
-        "schema": {"openAPIV3Schema": inlined(kind.kind)},
+        "schema": {"openAPIV3Schema": _structural(inlined(kind.kind))},
         "subresources": {"status": {}},
         "additionalPrinterColumns": columns,
         "selectableFields": [{"jsonPath": path} for path in SELECTABLE],

@@ -172,6 +172,7 @@ class RemoteApi(PodWriter):
             if answer.is_refused and answer.code != _CONFLICT:
                 _LOG.warning("the pod %s is not bound: %s", pod.pod.name, answer.message)
             if answer.is_refused and pod.node is None:
+                await asyncio.sleep(_PAUSES_S[0])  # The scheduler may choose the same at once.
                 self._timeline.enter(partial(self._api.tell, pod))
 
     async def _delete(self, pod: ApiPod, *, force: bool) -> None:

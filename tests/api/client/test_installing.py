@@ -65,6 +65,44 @@ def test_the_definition_is_created_once_and_renewed_when_it_is_another() -> None
     assert mapping(cluster.definition, "spec")["group"] == "rebind.internal"
 
 
+def test_a_cluster_that_is_slow_to_serve_the_kind_is_waited_for() -> None:
+    """The server has no room for a moment, and somebody else creates it at the same time."""
+    cluster = Cluster()
+    refusals = iter([503, 429, 404])
+
+    def respond(method: str, path: str, body: Object) -> tuple[int, Object]:
+        if path == DEFINITION.rpartition("/")[0] and method == "POST":
+            cluster.respond(method, path, body)
+            return refusal(409, "AlreadyExists", "already exists")
+        if "devicebindings?limit" in path and (code := next(refusals, 0)):
+            return refusal(code, "", "not now")
+        return cluster.respond(method, path, body)
+
+    with fake_server(respond) as (url, asked):
+        assert install(endpoint_at(url)) is Installed.UNCHANGED
+
+    assert sum("devicebindings?limit" in each for each in asked.requests) == 4
+
+
+def test_a_kind_that_is_not_served_says_why() -> None:
+    """Its names are taken by another definition, say."""
+    condition: Object = {"type": "NamesAccepted", "status": "False", "message": "devb is in use"}
+    shown: Object = {"status": {"conditions": [condition]}, "metadata": {}}
+
+    def respond(method: str, path: str, body: Object) -> tuple[int, Object]:
+        del body
+        is_definition = path.startswith(DEFINITION.rpartition("/")[0])
+        if is_definition and method != "POST":
+            return 200, shown
+        return refusal(404, "NotFound", "the server could not find the requested resource")
+
+    with (
+        fake_server(respond) as (url, _),
+        pytest.raises(ServerError, match="does not serve DeviceBindings yet: devb is in use"),
+    ):
+        install(endpoint_at(url), within_s=0.5)
+
+
 def test_rebinds_own_server_needs_no_definition() -> None:
     with running_api() as api:
         assert install(endpoint_at(api.url)) is Installed.BUILT_IN

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from simulator.api.client.backing_off import BackOff
-from simulator.api.client.endpoint import endpoint_at
+from simulator.api.client.endpoint import ApiEndpoint, endpoint_at
 from simulator.api.client.http import Answer, HttpClient
 from tests.live.remote.strict import Refuse, StrictCluster, strict_server
 
@@ -68,6 +68,27 @@ def test_a_server_that_asks_for_it_again_and_again_is_left_alone_in_the_end() ->
 
     assert answered(cluster).code == 429
     assert cluster.counted()["get pods"] == 11
+
+
+def test_a_stream_that_is_refused_for_an_old_token_is_opened_with_a_fresh_one() -> None:
+    """Tokens of clusters in clouds run out after minutes; watches are opened anew every five."""
+    cluster = StrictCluster(token="new")  # noqa: S106 - of a test
+    tokens = iter(["old", "new"])
+
+    async def run(url: str) -> list[int]:
+        client = HttpClient(ApiEndpoint(url=url, token=lambda: next(tokens)))
+        codes = []
+        try:
+            for _ in range(2):
+                query = {"watch": "true", "resourceVersion": "1"}
+                async with client.lines("/api/v1/pods", query, seconds=60) as opened:
+                    codes.append(opened.code if isinstance(opened, Answer) else 200)
+        finally:
+            await client.close()
+        return codes
+
+    with strict_server(cluster) as url:
+        assert asyncio.run(run(url)) == [401, 200]
 
 
 def test_pauses_grow_to_a_longest_one_and_are_spread() -> None:

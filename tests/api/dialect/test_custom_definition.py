@@ -39,6 +39,11 @@ def test_its_schema_is_structural() -> None:
         assert part.get("type") in {"object", "array", "string", "integer", "boolean"}
 
 
+def test_of_the_metadata_it_says_nothing_but_that_there_are_some() -> None:
+    """Kubernetes refuses a schema whose root says more of them than of a name, even in words."""
+    assert mapping(SCHEMA, "properties")["metadata"] == {"type": "object"}
+
+
 def test_it_takes_the_objects_that_the_server_takes_and_no_others() -> None:
     jsonschema.validate(stored(DEVICE_BINDINGS, binding_body()), SCHEMA)
     with pytest.raises(jsonschema.ValidationError, match="'podUID' is a required property"):
