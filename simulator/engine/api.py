@@ -240,6 +240,12 @@ class ApiServer(Reachability):
         for watcher in self._node_watchers:
             watcher()
 
+    def cordon(self, name: NodeName, *, cordoned: bool) -> None:
+        """Let schedulers bind no new pods to a node, or bind them again."""
+        self.node(name).cordoned = cordoned
+        for watcher in self._node_watchers:
+            watcher()
+
     def _present(self, pod: PodIdentity) -> ApiPod | None:
         """Return the pod that has this name now."""
         found = self._by_name.get(pod.name)

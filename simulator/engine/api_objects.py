@@ -93,10 +93,15 @@ class ApiPod:
 
 @dataclass(eq=False)
 class ApiNode:
-    """A Node object; a capacity key, once there, stays with value 0 (S2.13)."""
+    """A Node object; a capacity key, once there, stays with value 0 (S2.13).
+
+    Attributes:
+        cordoned: Whether schedulers bind no pods to it (`spec.unschedulable`).
+    """
 
     name: NodeName
     capacity: dict[ResourceName, int] = field(default_factory=dict)
     allocatable: dict[ResourceName, int] = field(default_factory=dict)
     boot_id: str = ""
     heartbeat: Instant | None = None
+    cordoned: bool = False

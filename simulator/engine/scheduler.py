@@ -70,7 +70,8 @@ class Scheduler:
     def _take_turn(self) -> None:
         self._turn_planned = False
         for pod in list(self._waiting.values()):
-            nodes = self._api.ready_nodes()
+            ready = self._api.ready_nodes()
+            nodes = [each for each in ready if not each.cordoned]
             node = next((each for each in nodes if self._has_room(each, pod)), None)
             if node is not None:
                 self._api.bind(pod, node.name)
@@ -78,7 +79,8 @@ class Scheduler:
                     self._waiting.pop(pod.uid, None)
                     self._count(pod, node.name, ended=False)
             elif not pod.unschedulable:
-                message = f"0/{len(nodes)} nodes are available: {_lacking(pod)}"
+                why = _lacking(pod, nodes=len(nodes), cordoned=len(ready) - len(nodes))
+                message = f"0/{len(ready)} nodes are available: {why}"
                 event = EventEmitted("Warning", "FailedScheduling", message, pod.uid)
                 self._api.leave_waiting(pod, event)
 
@@ -90,6 +92,8 @@ class Scheduler:
         )
 
 
-def _lacking(pod: ApiPod) -> str:
-    wanted = ", ".join(f"Insufficient {resource}" for resource in sorted(pod.request))
-    return f"{wanted or 'no node is ready'}."
+def _lacking(pod: ApiPod, *, nodes: int, cordoned: int) -> str:
+    reasons = [f"{cordoned} node(s) were unschedulable"] if cordoned else []
+    if nodes or not cordoned:
+        reasons += [f"Insufficient {resource}" for resource in sorted(pod.request)]
+    return f"{', '.join(reasons) or 'no node is ready'}."

@@ -35,6 +35,7 @@ from simulator.engine.pod_writer import PodWriter
 from simulator.errors import ApiUnreachableError
 from simulator.live.remote import documents
 from simulator.live.remote.following import AWAY, PodFollower
+from simulator.live.remote.node_following import NodeFollower, is_cordoned
 from simulator.live.remote.pods import pod_document
 from simulator.live.remote.settings import RemoteSettings
 from simulator.live.remote.transport import RemoteTransport
@@ -98,6 +99,9 @@ class RemoteApi(PodWriter):
             query = {} if settings.schedules else {"fieldSelector": f"spec.nodeName={covered[0]}"}
             following = Following(self.client, path_of(PODS), query, follower)
             self._tasks.start(self._follow(covered, following), f"pods of {covered[0]}")
+        if settings.schedules:
+            cordons = NodeFollower(api, timeline, self._names)
+            self._tasks.start(Following(self.client, path_of(NODES), {}, cordons).run(), "nodes")
 
     @property
     def is_following(self) -> bool:
@@ -233,6 +237,7 @@ class RemoteApi(PodWriter):
                 for part in ("capacity", "allocatable")
             )
             known.boot_id = text(status, "nodeInfo", "bootID")
+        known.cordoned = is_cordoned(answer.document)
 
 
 def _identity(pod: ApiPod) -> PodIdentity:

@@ -193,6 +193,43 @@ def test_pods_on_no_node_are_scheduled_where_rebind_schedules(api: Api) -> None:
     assert [pod["spec"]["nodeName"] for pod in asyncio.run(run())] == [NODE] * 3
 
 
+def test_no_pod_is_scheduled_to_a_node_that_is_cordoned(api: Api) -> None:
+    """As `kubectl cordon` and `uncordon` order it."""
+
+    async def run() -> Document:
+        async with a_client(a_spec(persistence="checkpoint"), api.url, schedules=True) as world:
+            await world_knows_four(world)
+            await cordon(world, api, cordoned=True)
+            await asked(api, "POST", PODS, manifest("late", node=None))
+            waiting = await seen(api, f"{PODS}/late", _is_unschedulable)
+            await cordon(world, api, cordoned=False)
+            await seen(api, f"{PODS}/late", runs)
+            await asked(api, "DELETE", f"{PODS}/late")
+            await seen(api, f"{PODS}/late", gone)
+            return waiting
+
+    [why] = [
+        each["message"]
+        for each in asyncio.run(run())["status"]["conditions"]
+        if each["type"] == "PodScheduled"
+    ]
+    assert why == "0/1 nodes are available: 1 node(s) were unschedulable."
+
+
+async def cordon(world: LiveWorld, api: Api, *, cordoned: bool) -> None:
+    """Cordon the node, or take that back, and wait until the scheduler knows."""
+    patch = {"spec": {"unschedulable": cordoned or None}}
+    media = {"Content-Type": "application/merge-patch+json"}
+    answer = await asyncio.to_thread(api.ask, "PATCH", f"/api/v1/nodes/{NODE}", patch, media)
+    assert answer.code == 200
+    assert await world.until(lambda: world.api.node(NODE).cordoned is cordoned, WITHIN)
+
+
+def _is_unschedulable(pod: Document) -> bool:
+    conditions = pod["status"].get("conditions", [])
+    return any(each.get("reason") == "Unschedulable" for each in conditions)
+
+
 def test_a_pod_for_another_scheduler_waits_for_that_and_runs_when_it_is_bound(api: Api) -> None:
     """Kubernetes: a scheduler takes the pods whose `spec.schedulerName` is its own."""
 
