@@ -12,17 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simulator.core.allocation import Chosen, devices_to_allocate
-from simulator.core.behavior import Readmission, Reservations, VanishedDevice
+from simulator.core.behavior import Readmission, Reservations
 from simulator.core.calls import AllocateCall, AllocateReply, CallFailed, Decision
-from simulator.core.devices import NO_NUMA_NODE, DevicesPerNuma, NumaNode
 from simulator.core.hinting import container_hints, merge, pod_hints
 from simulator.core.machine import TopologyPolicy, TopologyScope
 from simulator.core.manager_state import ContainerRequest, ManagerState
-from simulator.core.panics import KubeletPanic
 from simulator.core.plugin_calls import call_plugin
-from simulator.core.pod_devices import group_by_numa
 from simulator.core.pods import Container, ContainerKind, Pod
-from simulator.core.records import AdmissionDecided, DevicesAllocated, KubeletPanicked
+from simulator.core.recording import record_allocation
+from simulator.core.records import AdmissionDecided
 from simulator.core.refusals import (
     ADMITTED,
     NOT_KEPT,
@@ -215,13 +213,9 @@ def _allocate_resource(
     if reply.response is None:
         state.abandon(resource, chosen, "S3.13")
         return EmptyAllocateResponse()
-    devices = by_numa(state, resource, chosen)
-    binding = DeviceBinding(request.pod.uid, request.container, resource, devices, reply.response)
-    earlier = state.pod_devices.of_container(binding.pod, binding.container).get(resource)
+    earlier = state.pod_devices.of_container(call.pod, call.container).get(resource)
+    binding = record_allocation(state, call, reply.response)
     added.append(NewBinding(binding, replaces=None if earlier is None else earlier.binding))
-    state.pod_devices.insert(binding, state.facts.active_pods)
-    state.persistence.record(binding)
-    state.records.append(DevicesAllocated(binding.pod, binding.container, resource, devices))
     return None
 
 
@@ -238,18 +232,6 @@ def _restore(state: ManagerState, resource: ResourceName, chosen: Chosen) -> Non
         state.inventory.rebuild()
     else:
         state.pool(resource).unreserve(chosen)
-
-
-def by_numa(state: ManagerState, resource: ResourceName, chosen: Chosen) -> DevicesPerNuma:
-    """Group the ids by the NUMA nodes that the plugin lists now, after the call (S3.14)."""
-    listed = state.pool(resource).listed
-    missing = next((device for device in chosen if device not in listed), None)
-    if missing is not None and state.behavior.vanished_device is VanishedDevice.CRASH:
-        detail = f"allocated {resource} {missing}, which is not in the plugin's list any more"
-        raise KubeletPanic(KubeletPanicked(rule="S3.14", detail=detail))
-    nodes = {device: listed[device].numa_nodes if device in listed else () for device in chosen}
-    alone = NumaNode(0) if state.behavior.topologyless_under_node_zero else NO_NUMA_NODE
-    return group_by_numa(chosen, nodes, alone)
 
 
 def _take_back(

@@ -11,7 +11,6 @@ from simulator.core.calls import (
     PluginCall,
     PreferredAllocationCall,
     PreferredAllocationReply,
-    PreStartContainerCall,
     PreStartContainerReply,
     Reply,
 )
@@ -38,7 +37,7 @@ def call_plugin(state: ManagerState, call: PluginCall, kind: type[R]) -> Decisio
         raise TypeError(message)
     state.records.append(
         PluginCalled(
-            rpc=_rpc(call),
+            rpc=call.rpc,
             resource=call.resource,
             pod=call.pod,
             container=call.container,
@@ -49,9 +48,3 @@ def call_plugin(state: ManagerState, call: PluginCall, kind: type[R]) -> Decisio
         )
     )
     return reply
-
-
-def _rpc(call: PluginCall) -> str:
-    if isinstance(call, PreferredAllocationCall):
-        return "GetPreferredAllocation"
-    return "PreStartContainer" if isinstance(call, PreStartContainerCall) else "Allocate"

@@ -8,15 +8,12 @@ the plugin is called for the same devices. It may answer something else: Allocat
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from simulator.core.admission import by_numa
 from simulator.core.calls import AllocateCall, AllocateReply, CallFailed, Decision
 from simulator.core.manager_state import ManagerState
 from simulator.core.plugin_calls import call_plugin
 from simulator.core.pod_devices import DeviceAllocation
 from simulator.core.pods import Container, Pod
-from simulator.core.records import DevicesAllocated
+from simulator.core.recording import record_allocation
 from simulator.core.refusals import (
     AllocateFailed,
     EmptyAllocateResponse,
@@ -61,9 +58,4 @@ def _recall(state: ManagerState, allocation: DeviceAllocation) -> Decision[Devic
         return EmptyAllocateResponse()
     if state.pod_devices.ids(binding.pod, binding.container, resource) != ids:
         return NoRecordedDevices(binding.pod, binding.container, resource)
-    devices = by_numa(state, resource, ids)
-    known = replace(binding, devices=devices, response=reply.response)
-    state.pod_devices.insert(known, state.facts.active_pods)
-    state.persistence.record(known)
-    state.note(DevicesAllocated(binding.pod, binding.container, resource, devices))
-    return known
+    return record_allocation(state, call, reply.response)
