@@ -35,6 +35,7 @@ BANNED = {
     "pragma: " + "no cover": "test it, or remove it",
     "# type: " + "ignore\n": "name the error code",
 }
+MAPPED = ("simulator/core", "simulator/engine", "simulator/server")
 BANNED_MODULES = {"util", "utils", "helper", "helpers", "common", "base", "misc"}
 URL_HOSTS = {"github.com", "example.com", "127.0.0.1", "localhost"}
 URL = re.compile(r"\b(?:https?|git|ssh)://([A-Za-z0-9.-]+)")
@@ -199,3 +200,16 @@ def test_a_package_that_re_exports_names_lists_them_in_order() -> None:
             wrong.append(shown(path))
 
     assert wrong == []
+
+
+@pytest.mark.parametrize("folder", MAPPED)
+def test_the_map_in_a_packages_docstring_names_all_of_it(folder: str) -> None:
+    text = ast.get_docstring(ast.parse(source(ROOT / folder / "__init__.py"))) or ""
+    named = set(re.findall(r"\w+", text))
+    there = {
+        path.stem
+        for path in (ROOT / folder).iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+
+    assert there - named - {"__init__"} == set(), f"name it in {folder}/__init__.py"
