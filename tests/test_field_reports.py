@@ -33,7 +33,6 @@ LEFT: Final = MappingProxyType(
         "R39": "devices that only init containers used are told by the containers, not by a mark",
         "R48": "a holding has no time since which it could have been released",
         "R60": "that the plugin's NUMA nodes differ from the recorded ones is not logged",
-        "R71": "no command calls a resource of 0 without endpoint retired",
         "R80": "no option makes a device wait for the end of a container deleted by force",
         "R104": "no diagnosis says that an encoder has hidden the 0 of a NUMA node",
     }

@@ -37,20 +37,22 @@ def describe_pod(
     }
 
 
-def describe_node(
+def describe_node(  # noqa: PLR0913 - all that is shown
     node: Node,
     document: dict[str, Json],
     pods: Sequence[ApiPod],
     events: Sequence[LoggedEvent],
     paths: Mapping[str, str],
+    *,
+    retired: Sequence[Mapping[str, Json]] = (),
 ) -> dict[str, Json]:
-    """Return a node, its resources, its pods and its events."""
+    """Return a node, its resources, those that are retired, its pods and its events."""
     name: NodeName = node.name
     return {
         "kind": "NodeDescription",
         "node": document,
         "paths": dict(paths),
-        "resources": [dict(line) for line in resource_lines(node)],
+        "resources": [dict(line) for line in (*resource_lines(node), *retired)],
         "pods": [
             {
                 "namespace": pod.pod.namespace,

@@ -16,6 +16,8 @@ from simulator.reports.documents import Json
 
 STATES: Final = {"running": "Registered", "stopped": "Disconnected", "expired": "Expired"}
 """The device manager's word for an endpoint to what is shown of it."""
+RETIRED: Final = "Retired"
+"""What is shown of the endpoint of a resource that the device manager does not know any more."""
 
 
 def node_document(
@@ -82,6 +84,29 @@ def resource_lines(node: Node) -> list[dict[str, Json]]:
             "endpoint": STATES.get(known.endpoints.get(resource, ""), "Unknown"),
         }
         for resource in resources
+    ]
+
+
+def retired_lines(node: Node, api: ApiServer) -> list[dict[str, Json]]:
+    """Return the resources that the Node object alone knows, at 0 of 0.
+
+    Their plugins have been away for longer than the grace period, or have another name now; the
+    key stays until somebody removes it (S2.13, S2.14). That is no fault.
+    """
+    known = {line["resourceName"] for line in resource_lines(node)}
+    if node.kubelet is None or not node.kubelet.serving:
+        return []
+    return [
+        {
+            "resourceName": resource,
+            "capacity": 0,
+            "allocatable": 0,
+            "allocated": 0,
+            "healthy": 0,
+            "endpoint": RETIRED,
+        }
+        for resource, count in sorted(api.node(node.name).capacity.items())
+        if not count and resource not in known
     ]
 
 

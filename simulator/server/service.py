@@ -30,6 +30,7 @@ from simulator.server.commands import Commands, Enter
 from simulator.server.descriptions import describe_node, describe_pod
 from simulator.server.manifests import read_objects
 from simulator.server.naming import known
+from simulator.server.node_objects import retired_lines
 from simulator.server.objects import Objects, wanted
 from simulator.server.pods import Pods
 from simulator.server.reading import answer
@@ -210,6 +211,7 @@ class Service:
                 self.pods.all(),
                 events,
                 _path_texts(paths) if paths is not None else {},
+                retired=retired_lines(found, self._world.api),
             )
         else:
             reason = f'"{request.kind[:40]}" cannot be described; pod and node can'
