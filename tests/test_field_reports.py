@@ -34,7 +34,6 @@ LEFT: Final = MappingProxyType(
         "R48": "a holding has no time since which it could have been released",
         "R60": "that the plugin's NUMA nodes differ from the recorded ones is not logged",
         "R80": "no option makes a device wait for the end of a container deleted by force",
-        "R104": "no diagnosis says that an encoder has hidden the 0 of a NUMA node",
     }
 )
 """Parts of the covered reports' right values that nothing answers yet."""

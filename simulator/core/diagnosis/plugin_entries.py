@@ -189,7 +189,36 @@ OUT_OF_SYNC: Final = Known(
     reports=("R29",),
 )
 
+NODE_ZERO_HIDDEN: Final = Known(
+    key="numaNodeZeroHidden",
+    rules=("S2.2", "S8.9"),
+    place="a list of devices, printed from protobuf",
+    texts=(
+        phrase(
+            r"topology\"?\s?:?\s?[{<]\s?\"?nodes\"?\s?:?\s?"
+            r"(?:\[(?:\s?\{[^{}]*\}\s?,)*\s?\{\s?\}|\{\s?\}|<\s?>)"
+        ),
+    ),
+    means=(
+        "The device is on NUMA node 0: the encoder leaves out a number that is 0, and prints an "
+        "empty node. It is not missing, and the kubelet reads it as 0."
+    ),
+    why=(
+        "In protobuf a field that has its default value is not written, and neither JSON nor text "
+        "made from it shows it. A device without NUMA nodes has no topology at all."
+    ),
+    advice=(
+        "Nothing for these words: count the devices with an empty node to those of NUMA node 0.",
+        (
+            "Where a tool takes such a device for one without NUMA node, let the tool print "
+            "default values, or read the ids by the NUMA node in the checkpoint."
+        ),
+    ),
+    reports=("R104", "R101"),
+)
+
 ENTRIES: Final = (
+    NODE_ZERO_HIDDEN,
     OUT_OF_SYNC,
     PREFERENCE_FAILED,
     EMPTY_RESPONSE,

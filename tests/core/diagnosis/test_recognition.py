@@ -44,6 +44,13 @@ REFUSALS = [
     if isinstance(kind, type) and issubclass(kind, Refusal) and kind is not Refusal
 ]
 
+ZERO_HIDDEN = [
+    '{"ID":"MIG-0","health":"Healthy","topology":{"nodes":[{}]}}',
+    '"topology": {"nodes": [ {"ID": "6"}, {} ]}',
+    'ID:"MIG-0" health:"Healthy" topology:{nodes:{}}',
+    'ID:"MIG-0" health:"Healthy" topology:<nodes:<> >',
+]
+
 FREQUENT = [
     # 1 to 12: refusals and starts (S3)
     (
@@ -408,10 +415,23 @@ def test_what_a_reader_says_about_a_damaged_file_is_known(
             "deviceManagerPanic",
         ),
         ("dial unix /x/gpu.sock: connect: connection refused", "pluginUnreachable"),
+        *((text, "numaNodeZeroHidden") for text in ZERO_HIDDEN),  # R104
     ],
 )
 def test_phrases_of_the_reports_are_known(message: str, key: str) -> None:
     assert [each.known.key for each in recognize(message)] == [key]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        '{"ID":"MIG-0","health":"Healthy","topology":{"nodes":[{"ID":"6"}]}}',
+        '{"ID":"MIG-0","health":"Healthy"}',
+        'ID:"MIG-0" health:"Healthy" topology:<nodes:<ID:4 > >',
+    ],
+)
+def test_numa_nodes_that_are_printed_or_are_none_are_no_hidden_zero(message: str) -> None:
+    assert recognize(message) == ()
 
 
 def test_the_options_call_belongs_to_kubelets_that_make_it() -> None:
