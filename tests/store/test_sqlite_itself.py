@@ -112,6 +112,35 @@ def test_r50_a_full_disk_fails_the_commit_and_changes_nothing(tmp_path: Path) ->
         assert store.apply(much)[-1] == Committed(41)
 
 
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 31, 32, 33, 41, 64, 75])
+def test_so_many_rows_as_there_are_are_written_in_their_order(tmp_path: Path, count: int) -> None:
+    with closing(SqlStore(_url(tmp_path))) as store:
+        connection = store.writer.connection
+        connection.exec_driver_sql("CREATE TABLE numbered (at INTEGER PRIMARY KEY, word TEXT)")
+        told: list[tuple[str, int]] = []
+        statement = "INSERT INTO numbered (word) VALUES (?)"
+        store.writer.write([(statement, ((f"row {number}",) for number in range(count)))])
+        store.writer.watch = lambda sql, rows: told.append((sql, len(rows or ())))
+        update = "UPDATE numbered SET word = word || ? WHERE at = ?"
+        store.writer.write([(update, [("!", number + 1) for number in range(count)])])
+
+        found = connection.exec_driver_sql("SELECT word FROM numbered ORDER BY at").scalars()
+        assert [*found] == [f"row {number}!" for number in range(count)]
+        assert told == [(update, count)]
+
+
+def test_a_conflict_among_many_admissions_refuses_only_its_own(tmp_path: Path) -> None:
+    with closing(SqlStore(_url(tmp_path))) as store:
+        devices = [f"g{number}" for number in range(40)]
+        devices[25] = devices[3]
+        outcomes = store.apply([admits_one(f"p{n}", each) for n, each in enumerate(devices)])
+
+        refused = [n for n, each in enumerate(outcomes) if not isinstance(each, Committed)]
+        assert refused == [25]
+        held = [each.device for each in store.holders()]
+        assert sorted(held) == sorted(f"g{number}" for number in range(40) if number != 25)
+
+
 def test_a_database_that_could_not_be_made_leaves_no_file_without_bytes(tmp_path: Path) -> None:
     """One is refused, because a database that lost its bytes looks the same."""
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
