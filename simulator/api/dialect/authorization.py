@@ -18,7 +18,7 @@ from __future__ import annotations
 import csv
 import hmac
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from simulator.api.dialect import kinds
@@ -81,21 +81,23 @@ _SCHEDULER_WRITES: Final[dict[tuple[Kind, str], frozenset[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who asks."""
+    """Who asks.
+
+    Attributes:
+        node: The node whose kubelet this is, or an empty text.
+        is_master: Whether they may do everything.
+    """
 
     name: str
     groups: tuple[str, ...] = (AUTHENTICATED,)
+    node: str = field(init=False)
+    is_master: bool = field(init=False)
 
-    @property
-    def node(self) -> str:
-        """Return the node whose kubelet this is, or an empty text."""
+    def __post_init__(self) -> None:
+        """Note what is asked about the caller of every request."""
         is_node = self.name.startswith(_NODE) and NODES_GROUP in self.groups
-        return self.name.removeprefix(_NODE) if is_node else ""
-
-    @property
-    def is_master(self) -> bool:
-        """Whether they may do everything."""
-        return MASTERS in self.groups
+        object.__setattr__(self, "node", self.name.removeprefix(_NODE) if is_node else "")
+        object.__setattr__(self, "is_master", MASTERS in self.groups)
 
 
 ADMIN: Final = Identity("admin", (MASTERS, AUTHENTICATED))

@@ -67,7 +67,9 @@ def read_object(
     Raises:
         StatusError: 400, 413 or 415.
     """
-    media = content_type.partition(";")[0].strip().lower() or _JSON
+    media = content_type
+    if media not in _READ:
+        media = content_type.partition(";")[0].strip().lower() or _JSON
     wanted, version = _expected(route)
     if media not in _READ:
         raise unsupported_media_type(_READ)

@@ -50,13 +50,14 @@ def mapping(parent: Object, *path: str) -> Object:
     return found if isinstance(found, dict) else {}
 
 
-def text(parent: Object, *path: str) -> str:
+def text(parent: Object, key: str, *path: str) -> str:
     """Return the string at a path, or an empty one."""
-    found: Json = parent
-    for key in path:  # As `value`, without a call of it: every request asks for twenty of these.
+    # As `value`, without a call of it: every request asks for twenty of these.
+    found = parent.get(key)
+    for below in path:
         if not isinstance(found, dict):
             return ""
-        found = found.get(key)
+        found = found.get(below)
     return found if isinstance(found, str) else ""
 
 

@@ -89,19 +89,25 @@ def _check_depth(found: Json) -> None:
 
 
 def _parsed(data: bytes, twice: list[str] | None) -> Json:
+    decoder = _DECODER if twice is None else _decoder(_noting(twice))
+    document: Json = decoder.decode(data.decode())
+    if b"\\" in data and (b"\\ud" in data or b"\\uD" in data):
+        document = _without_surrogates(document)
+    return document
+
+
+def _noting(twice: list[str]) -> Callable[[list[tuple[str, Json]]], Object]:
+    """Return what makes objects, and notes the keys that stand twice in one."""
+
     def pairs(found: list[tuple[str, Json]]) -> Object:
         made = dict(found)
-        if twice is not None and len(made) != len(found):
+        if len(made) != len(found):
             counts = Counter(key for key, _ in found)
             again = [key for key, count in counts.items() if count > 1]
             twice.extend(again[: STRICT_FAULTS_MAX - len(twice)])
         return made
 
-    decoder = _DECODER if twice is None else _decoder(pairs)
-    document: Json = decoder.decode(data.decode())
-    if b"\\ud" in data or b"\\uD" in data:
-        document = _without_surrogates(document)
-    return document
+    return pairs
 
 
 def _decoder(pairs: Callable[[list[tuple[str, Json]]], Object] | None) -> json.JSONDecoder:

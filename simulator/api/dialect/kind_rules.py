@@ -106,26 +106,26 @@ def _lease_faults(lease: Object) -> Iterator[Cause]:
 
 def _binding_faults(binding: Object) -> Iterator[Cause]:
     spec = mapping(binding, "spec")
-    for field in ("podUID", "nodeName"):
-        if not text(spec, field):
-            yield required(f"spec.{field}")
     node = text(spec, "nodeName")
-    for fault in names.subdomain_faults(node) if node else ():
+    if not text(spec, "podUID"):
+        yield required("spec.podUID")
+    if not node:
+        yield required("spec.nodeName")
+    for fault in names.node_faults(node) if node else ():
         yield invalid_value("spec.nodeName", node, fault)
     containers: set[str] = set()
     for index, container in enumerate(items(spec, "containers")):
-        where = f"spec.containers[{index}]"
         name = text(container, "name")
         if not name:
-            yield required(f"{where}.name")
+            yield required(f"spec.containers[{index}].name")
         elif name in containers:
-            yield duplicate(f"{where}.name", name)
+            yield duplicate(f"spec.containers[{index}].name", name)
         containers.add(name)
-        yield from _devices_faults(container, where)
+        yield from _devices_faults(container, index)
 
 
-def _devices_faults(container: Object, where: str) -> Iterator[Cause]:
-    """Check one container's devices.
+def _devices_faults(container: Object, number: int) -> Iterator[Cause]:
+    """Check the devices of the container with this number.
 
     Containers of one pod may name the same device: one that an init container is done with is
     given on (S3.2).
@@ -133,15 +133,16 @@ def _devices_faults(container: Object, where: str) -> Iterator[Cause]:
     resources: set[str] = set()
     for index, device in enumerate(items(container, "devices")):
         resource, ids = text(device, "resourceName"), texts(device, "deviceIDs")
-        if not is_extended_resource_name(resource):
-            why = "must be an extended resource name"
-            yield invalid_value(f"{where}.devices[{index}].resourceName", resource, why)
-        elif resource in resources:
-            yield duplicate(f"{where}.devices[{index}].resourceName", resource)
+        is_known, is_twice = is_extended_resource_name(resource), resource in resources
         resources.add(resource)
-        if "" not in ids and len(set(ids)) == len(ids):
-            continue
-        at = f"{where}.devices[{index}]"
+        if is_known and not is_twice and "" not in ids and len(set(ids)) == len(ids):
+            continue  # The words for where it is are made only for what is wrong.
+        at = f"spec.containers[{number}].devices[{index}]"
+        if not is_known:
+            why = "must be an extended resource name"
+            yield invalid_value(f"{at}.resourceName", resource, why)
+        elif is_twice:
+            yield duplicate(f"{at}.resourceName", resource)
         seen: set[str] = set()
         for place, each in enumerate(ids):
             if not each:

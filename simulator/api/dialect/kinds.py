@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 GROUP: Final = "rebind.internal"
@@ -49,6 +49,8 @@ class Kind:
         native: Whether it is one of Kubernetes' own: those alone take strategic merge patches and
             keep no unknown fields, and a deletion of a pod answers with the object.
         stored: Whether there are objects; False for questions and orders that are only answered.
+        api_version: What stands in `apiVersion`.
+        resource: The resource with its group, as messages name it.
     """
 
     group: str
@@ -62,16 +64,14 @@ class Kind:
     subresources: tuple[Subresource, ...] = ()
     native: bool = True
     stored: bool = True
+    api_version: str = field(init=False)
+    resource: str = field(init=False)
 
-    @property
-    def api_version(self) -> str:
-        """Return what stands in `apiVersion`."""
-        return f"{self.group}/{self.version}" if self.group else self.version
-
-    @property
-    def resource(self) -> str:
-        """Return the resource with its group, as messages name it."""
-        return f"{self.plural}.{self.group}" if self.group else self.plural
+    def __post_init__(self) -> None:
+        """Put together what every request asks for."""
+        group, version, plural = self.group, self.version, self.plural
+        object.__setattr__(self, "api_version", f"{group}/{version}" if group else version)
+        object.__setattr__(self, "resource", f"{plural}.{group}" if group else plural)
 
     @property
     def singular(self) -> str:

@@ -7,8 +7,7 @@ Kubernetes: rest.BeforeCreate, rest.BeforeUpdate (apiserver) and ValidateObjectM
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from simulator.api.dialect import names
 from simulator.api.dialect.documents import (
@@ -50,10 +49,13 @@ _SERVER_OWNED: Final = (
     "generation",
     "generateName",
 )
+_NOT_SENT: Final = frozenset(
+    {"resourceVersion", "managedFields", "selfLink", *_SERVER_OWNED} - {"generateName"}
+)
+"""What an object that is created may say of itself, and does not keep."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fresh:
+class Fresh(NamedTuple):
     """What a write takes from outside: the time and chance.
 
     Attributes:
@@ -73,12 +75,11 @@ def new_metadata(route: Route, body: Object, fresh: Fresh) -> Object:
     Raises:
         StatusError: 400, it contradicts the path, or has a resourceVersion.
     """
-    given = {key: value for key, value in mapping(body, "metadata").items() if key != "selfLink"}
-    if text(given, "resourceVersion") not in {"", "0"}:
-        raise bad_request("resourceVersion should not be set on objects to be created")
-    for key in ("resourceVersion", "managedFields", *_SERVER_OWNED):
-        if key != "generateName":
-            given.pop(key, None)
+    given = {**mapping(body, "metadata")}
+    if not _NOT_SENT.isdisjoint(given):
+        if text(given, "resourceVersion") not in {"", "0"}:
+            raise bad_request("resourceVersion should not be set on objects to be created")
+        given = {key: value for key, value in given.items() if key not in _NOT_SENT}
     check_place(route, given)
     prefix = text(given, "generateName")
     if prefix and not text(given, "name"):

@@ -74,6 +74,10 @@ def subdomain_faults(name: str) -> tuple[str, ...]:
     return faults if _SUBDOMAIN.fullmatch(name) else (*faults, _SUBDOMAIN_FAULT)
 
 
+node_faults: Final = _short_kept(subdomain_faults)
+"""The same of a node's name, which many objects have in common; their own names differ."""
+
+
 @_short_kept
 def qualified_faults(name: str) -> tuple[str, ...]:
     """Return what keeps a text from being a qualified name, such as a label's key."""

@@ -40,6 +40,11 @@ class Form:
     version: str = "v1"
     content_type: str = JSON_TYPE
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether objects are shown as they are."""
+        return self.shape is Shape.OBJECT
+
 
 _SHAPES: Final = {
     "": Shape.OBJECT,

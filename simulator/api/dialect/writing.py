@@ -9,13 +9,12 @@ change: it is answered and not written, and the revision stays.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from simulator.api.dialect.documents import Object, mapping, text, texts, whole
 from simulator.api.dialect.kind_rules import rules_of
-from simulator.api.dialect.kinds import NAMESPACES, PODS
+from simulator.api.dialect.kinds import NAMESPACES, PODS, Kind
 from simulator.api.dialect.metadata import (
     Fresh,
     finalizer_faults,
@@ -41,6 +40,7 @@ from simulator.api.dialect.statuses import (
 __all__ = ["Fresh", "Written", "created", "is_finished", "patched", "updated"]
 
 _BAD_REQUEST: Final = 400
+_ORDER: Final = ("apiVersion", "kind", "metadata", "spec", "status")
 _WARNINGS_COUNT_MAX: Final = 50
 """Most of them: each is a header, of which Python's client reads a hundred."""
 _WARNINGS_MAX: Final = 4 * 1024
@@ -51,8 +51,7 @@ _CAUSES_MAX: Final = 100
 """Most faults of an object that are told: each takes far more bytes than what is faulty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """What a request makes of an object.
 
     Attributes:
@@ -212,20 +211,25 @@ def is_finished(route: Route, found: Object) -> bool:
 def _decoded(route: Route, body: Object, validation: Validation) -> tuple[Object, tuple[str, ...]]:
     """Read a body as an object of the route's kind; say what it has that the kind has not."""
     kind = route.kind
-    start = f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}'
     try:
         result = decoded(body, kind.kind)
     except MistypedError as cause:
         if kind.native:
-            raise bad_request(f"{start}: {cause}") from cause
+            raise bad_request(f"{_unfit(kind)}: {cause}") from cause
         why = f'{cause.path} in body must be of type {cause.wanted}: "{cause.found}"'
         fault = Cause(cause.path, "FieldValueTypeInvalid", f'Invalid value: "{cause.found}": {why}')
         raise invalid(kind, text(body, "metadata", "name") or route.name, [fault]) from cause
-    faults = [f'unknown field "{path}"' for path in result.unknown]
-    if faults and validation is Validation.STRICT:
-        raise bad_request(f"{start}: strict decoding error: {', '.join(faults)}")
     result.object["kind"], result.object["apiVersion"] = kind.kind, kind.api_version
+    if not result.unknown:
+        return result.object, ()
+    faults = [f'unknown field "{path}"' for path in result.unknown]
+    if validation is Validation.STRICT:
+        raise bad_request(f"{_unfit(kind)}: strict decoding error: {', '.join(faults)}")
     return result.object, tuple(_first(faults)) if validation is Validation.WARN else ()
+
+
+def _unfit(kind: Kind) -> str:
+    return f'{kind.kind} in version "{kind.version}" cannot be handled as a {kind.kind}'
 
 
 def _first(warnings: Iterable[str]) -> Iterator[str]:
@@ -241,8 +245,9 @@ def _first(warnings: Iterable[str]) -> Iterator[str]:
 
 def _laid_out(found: Object) -> Object:
     """Return an object with its parts in the order in which people read them."""
-    order = ("apiVersion", "kind", "metadata", "spec", "status")
-    first: Object = {key: found[key] for key in order if key in found}
+    if tuple(found) == _ORDER[: len(found)]:
+        return found
+    first: Object = {key: found[key] for key in _ORDER if key in found}
     rest = {key: value for key, value in found.items() if key not in first}
     return {**first, **rest}
 

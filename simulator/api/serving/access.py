@@ -21,7 +21,7 @@ _BEARER: Final = "bearer "
 _HOSTS_KEPT: Final = 64
 _HOST_MAX: Final = 300
 """No name is longer; what is cut off is no name of this machine."""
-_OWN_SITES: Final = frozenset({"", "none", "same-origin"})
+_OWN_SITES: Final = frozenset({b"", b"none", b"same-origin"})
 """What `Sec-Fetch-Site` says of no browser, an address that somebody typed, and own pages."""
 
 
@@ -42,8 +42,9 @@ class Access:
             StatusError: 401, the token is none; 403, it is a page in a browser that asks.
         """
         if self._tokens is None:
-            host, site = exchange.header(b"host")[:_HOST_MAX], exchange.header(b"sec-fetch-site")
-            if exchange.header(b"origin") or site not in _OWN_SITES or not _is_here(host):
+            header = exchange.raw_header
+            is_own = header(b"sec-fetch-site") in _OWN_SITES and not header(b"origin")
+            if not is_own or not _is_here(header(b"host")[:_HOST_MAX]):
                 message = "this server has no tokens, so it answers no pages in browsers"
                 raise StatusError(403, "Forbidden", message)
             return ADMIN
@@ -59,10 +60,11 @@ class Access:
 
 
 @lru_cache(maxsize=_HOSTS_KEPT)
-def _is_here(host: str) -> bool:
+def _is_here(header: bytes) -> bool:
     """Tell whether a `Host` header names this machine; HTTP/1.0 has none."""
-    if not host:
+    if not header:
         return True
+    host = header.decode("latin-1")
     name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
     return name.lower() == "localhost" or is_loopback(name.strip("[]"))
 

@@ -9,9 +9,9 @@ from typing import Final
 
 from simulator.api.dialect import discovery, kinds
 from simulator.api.dialect.authorization import ANONYMOUS, authorize, restrict
-from simulator.api.dialect.negotiation import answer_form
+from simulator.api.dialect.negotiation import Form, answer_form
 from simulator.api.dialect.queries import flag, read_list_query
-from simulator.api.dialect.routes import find_resource, verb_of
+from simulator.api.dialect.routes import Route, find_resource, verb_of
 from simulator.api.dialect.selectors import read_selection
 from simulator.api.dialect.statuses import PathNotFoundError, StatusError, unauthorized
 from simulator.api.serving.access import Access
@@ -38,7 +38,21 @@ _PATH_KEPT_MAX: Final = 512
 _RESOURCES: Final = ("/api/", "/apis/")
 _READS: Final = frozenset({kinds.GET, kinds.LIST, kinds.WATCH})
 
-_kept_route_of = lru_cache(_PATHS_KEPT)(find_resource)
+
+@lru_cache(_PATHS_KEPT)
+def _kept_target(method: str, path: str) -> tuple[Route, str]:
+    return _target(method, path)
+
+
+def _target(method: str, path: str) -> tuple[Route, str]:
+    """Return what a path leads to and the verb of a request that is no watch.
+
+    Raises:
+        PathNotFoundError: It leads to no resource.
+        StatusError: 405, which a watch of it is too.
+    """
+    route = find_resource(path)
+    return route, verb_of(method, route)
 
 
 class ApiApp:
@@ -108,21 +122,23 @@ class ApiApp:
         if not path.startswith(_RESOURCES):
             await self._page(exchange)
             return None
+        target = _kept_target if len(path) <= _PATH_KEPT_MAX else _target
         try:
-            route = (_kept_route_of if len(path) <= _PATH_KEPT_MAX else find_resource)(path)
+            route, verb = target(exchange.method, path)
         except PathNotFoundError:
             await self._page(exchange)
             return None
-        pairs = dict(exchange.query())
-        is_watch = "watch" in pairs and flag(pairs, "watch")
-        verb = verb_of(exchange.method, route, is_watch=is_watch)
+        pairs = exchange.parameters()
+        if "watch" in pairs and flag(pairs, "watch"):
+            verb = verb_of(exchange.method, route, is_watch=True)
         exchange.verb, exchange.resource = verb, route.kind.plural
         call = Call(exchange, route, verb, identity, pairs, self._clock())
         if verb in _READS:
             return await self._read(call)
         authorize(identity, verb, route, None)
-        answer_form(exchange.header(b"accept"))  # Nothing is written that cannot be answered.
-        await self._reply(call, await self._orders.write(call))
+        # Nothing is written that cannot be answered.
+        form = answer_form(exchange.header(b"accept"))
+        await self._reply(call, form, await self._orders.handler(call)(call))
         return None
 
     async def _read(self, call: Call) -> Callable[[], Awaitable[None]] | None:
@@ -148,13 +164,14 @@ class ApiApp:
         await call.exchange.answer_pieces(showing.all(route.kind, items, page))
         return None
 
-    async def _reply(self, call: Call, reply: Reply) -> None:
+    async def _reply(self, call: Call, form: Form, reply: Reply) -> None:
         content = reply.content
-        if isinstance(content, Stored):
-            form = answer_form(call.exchange.header(b"accept"))
-            body = Showing(self._objects, form, "Metadata", call.now).one(content)
-        else:
+        if not isinstance(content, Stored):
             body = encoded_json(content)
+        elif form.is_plain:
+            body = content.body
+        else:
+            body = Showing(self._objects, form, "Metadata", call.now).one(content)
         headers = [(b"warning", b'299 - "%b"' % _quoted(text)) for text in reply.warnings]
         await call.exchange.answer(reply.code, body, headers=headers)
 

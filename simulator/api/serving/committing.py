@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from simulator.api.dialect import kinds
 from simulator.api.dialect.bodies import BODY_MAX
 from simulator.api.dialect.deleting import check_namespace, namespace_emptied
-from simulator.api.dialect.documents import Object, mapping, text
+from simulator.api.dialect.documents import Object, text
 from simulator.api.dialect.kinds import NAMESPACED_KINDS
 from simulator.api.dialect.routes import Route
 from simulator.api.dialect.statuses import already_exists, conflict, too_large, unavailable
@@ -69,6 +69,8 @@ class Committing:
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
         self.chance = Chance()
+        self._namespaces = objects.shelf(kinds.NAMESPACES)
+        self._open: Stored | None = None
 
     def check_namespace(self, route: Route) -> None:
         """Make sure that something may be made in the namespace of a request.
@@ -77,8 +79,12 @@ class Committing:
             StatusError: 404 or 403, it is not there, or soon not any more.
         """
         if route.namespace:
-            stored = self.objects.get(ObjectKey(_NAMESPACES, "", route.namespace))
-            check_namespace(route, None if stored is None else self.objects.document_of(stored))
+            stored = self._namespaces.get(("", route.namespace))
+            if stored is None:
+                check_namespace(route, None)
+            elif stored is not self._open:  # Else it was looked into, as it is.
+                check_namespace(route, self.objects.document_of(stored))
+                self._open = stored
 
     async def create(
         self, route: Route, now: Instant, written: Written, *, dry_run: bool
@@ -182,14 +188,14 @@ class Committing:
             reason = f"the database cannot be written: {error}"
             raise unavailable(reason) from error
         answers: list[Stored | None] = []
-        for (write, _), result in zip(proposals, results, strict=True):
+        for result in results:
             if result is None or isinstance(result, Stored):
                 answers.append(result)
                 continue
-            kind = self.objects.kind(write.key)
+            key = proposals[len(answers)][0].key
             if isinstance(result, AlreadyExists):
-                raise already_exists(kind, write.key.name)
-            raise conflict(kind, write.key.name)
+                raise already_exists(self.objects.kind(key), key.name)
+            raise conflict(self.objects.kind(key), key.name)
         return answers
 
     def _ending(self, key: ObjectKey) -> Object | None:
@@ -257,7 +263,7 @@ def creation(now: Instant, key: ObjectKey, document: Object) -> CreateObject:
     Raises:
         StatusError: 413, it is too large.
     """
-    uid, body = text(mapping(document, "metadata"), "uid"), encoded(document)
+    uid, body = text(document, "metadata", "uid"), encoded(document)
     _check_size(body)
     return CreateObject(now, key, uid, body, _expires(key, now))
 

@@ -89,21 +89,24 @@ class Window:
         """The number that the next event will have."""
         return self._cut + len(self._events)
 
-    def append(self, event: Event) -> None:
-        """Add the latest event, and drop the oldest ones if there are too many."""
-        self._events.append(event)
+    def append(self, event: Event) -> int:
+        """Add the latest event, drop the oldest ones if there are too many; return its number."""
+        events = self._events
+        number = self._cut + len(events)
+        events.append(event)
         self._bytes += event.size
         while (
-            len(self._events) - self._dropped > self._events_max or self._bytes > self._bytes_max
-        ) and self._dropped < len(self._events):
-            gone = self._events[self._dropped]
+            len(events) - self._dropped > self._events_max or self._bytes > self._bytes_max
+        ) and self._dropped < len(events):
+            gone = events[self._dropped]
             self.floor = gone.revision
             self._bytes -= gone.size
             self._dropped += 1
-        if self._dropped > len(self._events) // 2:
-            del self._events[: self._dropped]
+        if self._dropped > len(events) // 2:
+            del events[: self._dropped]
             self._cut += self._dropped
             self._dropped = 0
+        return number
 
     def line(self, event: Event, line: Line, make: Callable[[], bytes]) -> bytes:
         """Return an event as a watcher is told it, made once for all who want the same."""

@@ -80,18 +80,24 @@ class Exchange:
         value = self._headers.get(name)
         return "" if value is None else value.decode("latin-1")
 
-    def query(self) -> Sequence[tuple[str, str]]:
-        """Return the parameters in order.
+    def raw_header(self, name: bytes) -> bytes:
+        """Return a header as it came, empty when there is none; of several the last."""
+        return self._headers.get(name, b"")
+
+    def parameters(self) -> Mapping[str, str]:
+        """Return what the query says; of several of one name the last.
 
         Raises:
             StatusError: There are far too many.
         """
         query = self._scope["query_string"]
         if not query:
-            return ()
+            return {}
         try:
-            return parse_qsl(
-                query.decode("ascii"), keep_blank_values=True, max_num_fields=_PARAMETERS_MAX
+            return dict(
+                parse_qsl(
+                    query.decode("ascii"), keep_blank_values=True, max_num_fields=_PARAMETERS_MAX
+                )
             )
         except ValueError as error:
             reason = f"the query cannot be read: {error}"
@@ -170,12 +176,16 @@ class Exchange:
         await self.answer(error.code, encoded_json(error.status()), headers=headers)
 
     async def answer_pieces(self, pieces: Iterator[bytes]) -> None:
-        """Answer with JSON whose pieces are made one after the other; a short one goes as one."""
+        """Answer with JSON whose pieces are made one after the other; a short one goes as one.
+
+        In between, others have their turn.
+        """
         first = b""
         for piece in pieces:
             first += piece
             if len(first) > _PIECE:
                 break
+            await asyncio.sleep(0)
         else:
             await self.answer(200, first)
             return
@@ -183,6 +193,7 @@ class Exchange:
         await self.send_piece(first)
         for piece in pieces:
             await self.send_piece(piece)
+            await asyncio.sleep(0)  # A client that takes everything at once is waited for never.
         await self.end_stream()
 
     async def begin_stream(self, content_type: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Final
 
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
@@ -28,6 +29,19 @@ METRICS_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 _BOUNDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
+@dataclass(slots=True)
+class _Answered:
+    """Requests of one verb and resource that were answered with one code.
+
+    Attributes:
+        buckets: How many took up to each of `_BOUNDS`, and how many longer.
+        seconds: All of them together.
+    """
+
+    buckets: list[int] = field(default_factory=lambda: [0] * (len(_BOUNDS) + 1))
+    seconds: float = 0.0
+
+
 class Metrics(Collector):
     """Counts requests; everything else is asked where it is.
 
@@ -39,23 +53,16 @@ class Metrics(Collector):
     def __init__(self, objects: Objects, gate: Gate) -> None:
         self._objects = objects
         self._gate = gate
-        self._requests: dict[tuple[str, str, int], int] = {}
-        self._buckets: dict[tuple[str, str], list[int]] = {}
-        self._seconds: dict[tuple[str, str], float] = {}
+        self._answered: dict[tuple[str, str, int], _Answered] = {}
 
     def answered(self, exchange: Exchange, seconds: float) -> None:
         """Count a request that is over."""
-        about = (exchange.verb, exchange.resource)
         key = (exchange.verb, exchange.resource, exchange.code)
-        self._requests[key] = self._requests.get(key, 0) + 1
-        if exchange.verb == WATCH:
-            return
-        buckets = self._buckets.get(about)
-        if buckets is None:
-            buckets = self._buckets[about] = [0] * (len(_BOUNDS) + 1)
-            self._seconds[about] = 0.0
-        buckets[bisect_left(_BOUNDS, seconds)] += 1
-        self._seconds[about] += seconds
+        answered = self._answered.get(key)
+        if answered is None:
+            answered = self._answered[key] = _Answered()
+        answered.buckets[bisect_left(_BOUNDS, seconds)] += 1
+        answered.seconds += seconds
 
     def page(self) -> bytes:
         """Return everything in Prometheus's text form."""
@@ -85,8 +92,8 @@ class Metrics(Collector):
         family = CounterMetricFamily(
             "apiserver_request", "Requests that are over.", labels=["verb", "resource", "code"]
         )
-        for (verb, resource, code), count in self._requests.items():
-            family.add_metric([verb, resource, str(code)], count)
+        for (verb, resource, code), answered in self._answered.items():
+            family.add_metric([verb, resource, str(code)], sum(answered.buckets))
         return family
 
     def _timed(self) -> Metric:
@@ -95,11 +102,16 @@ class Metrics(Collector):
             "From a request to its answer; of all but watches.",
             labels=["verb", "resource"],
         )
-        for about, counts in self._buckets.items():
+        timed: dict[tuple[str, str], list[_Answered]] = {}
+        for (verb, resource, _), answered in self._answered.items():
+            if verb != WATCH:
+                timed.setdefault((verb, resource), []).append(answered)
+        for about, of_codes in timed.items():
             buckets: list[tuple[str, float]] = []
             below = 0
+            counts = map(sum, zip(*(each.buckets for each in of_codes), strict=True))
             for bound, count in zip((*_BOUNDS, float("inf")), counts, strict=True):
                 below += count
                 buckets.append(("+Inf" if bound == float("inf") else str(bound), below))
-            family.add_metric(about, buckets, self._seconds[about])
+            family.add_metric(about, buckets, sum(each.seconds for each in of_codes))
         return family

@@ -59,6 +59,7 @@ class Objects:
         event_bytes_max: Most bytes that they keep alive.
 
     Attributes:
+        commits: As given.
         hub: The watches.
         turns: Whose turn it is to write which object.
         parsed: The documents at hand.
@@ -78,7 +79,7 @@ class Objects:
         self.parsed = Parsed()
         self.revision = 0
         self.is_writable = True
-        self._commits = commits
+        self.commits = commits
         self._events_max = events_max
         self._kinds = {kind.resource: kind for kind in STORED_KINDS}
         self._shelves = {
@@ -144,29 +145,20 @@ class Objects:
         answered = asyncio.get_running_loop().create_future()
 
         def done(answer: list[ObjectOutcome] | StoreError) -> None:
-            results: list[Stored | ObjectOutcome | None] = []
             self.is_writable = not isinstance(answer, StoreError)
-            if not isinstance(answer, StoreError):
-                results = [
-                    self._published(outcome.change, document)
-                    if isinstance(outcome, Written)
-                    else outcome
-                    for outcome, (_, document) in zip(answer, proposals, strict=True)
-                ]
-            for write, _ in proposals:
-                self.turns.give(write.key)
-            if answered.done():  # Whoever asked is gone.
-                return
             if isinstance(answer, StoreError):
-                answered.set_exception(answer)
-            else:
+                self._give(proposals)
+                if not answered.done():  # Else whoever asked is gone.
+                    answered.set_exception(answer)
+                return
+            results = self._published(proposals, answer)
+            if not answered.done():
                 answered.set_result(results)
 
         try:
-            self._commits.submit_objects([write for write, _ in proposals], done)
+            self.commits.submit_objects([write for write, _ in proposals], done)
         except BaseException:
-            for write, _ in proposals:
-                self.turns.give(write.key)
+            self._give(proposals)
             raise
         return await answered
 
@@ -176,24 +168,38 @@ class Objects:
             if self.turns.take_now(write.key):
                 await self.commit([(write, None)])
 
-    def _published(self, change: ObjectChange, document: Object | None) -> Stored | None:
-        """Put what is committed where everybody sees it."""
-        shelf = self._shelves[change.key.collection]
+    def _give(self, proposals: Sequence[Proposal]) -> None:
+        for write, _ in proposals:
+            self.turns.give(write.key)
+
+    def _published(
+        self, proposals: Sequence[Proposal], outcomes: Sequence[ObjectOutcome]
+    ) -> list[Stored | ObjectOutcome | None]:
+        """Put what is committed where everybody sees it, and give the turns."""
+        results: list[Stored | ObjectOutcome | None] = []
+        for (write, document), outcome in zip(proposals, outcomes, strict=True):
+            if isinstance(outcome, Written):
+                results.append(self._put(outcome.change, document))
+            else:
+                results.append(outcome)
+            self.turns.give(write.key)
+        return results
+
+    def _put(self, change: ObjectChange, document: Object | None) -> Stored | None:
+        collection, namespace, name = change.key
+        shelf = self._shelves[collection]
         revision = self.revision = change.revision
         new: Stored | None = None
         if document is None:
-            old = shelf.remove((change.key.namespace, change.key.name))
+            old = shelf.remove((namespace, name))
         else:
-            key = change.key
             node = text(document, "spec", "nodeName")
-            new = Stored(shelf.kind, key.namespace, key.name, node, revision, change.body)
+            new = Stored(shelf.kind, namespace, name, node, revision, change.body, document)
             new.is_revised = False
-            self.parsed.keep(new, document)
+            self.parsed.keep(new)
             old = shelf.put(new)
         event = Event(revision, old, new)
-        number = shelf.window.end
-        shelf.happened(event)
-        self.hub.tell(shelf, event, number)
+        self.hub.tell(shelf, event, shelf.window.append(event))
         return new
 
     def _restored(self, key: ObjectKey, revision: int, body: bytes) -> Stored:

@@ -45,16 +45,11 @@ class Orders:
             "eviction": self._bindings.evict,
         }
 
-    async def write(self, call: Call) -> Reply:
-        """Do what a request orders.
+    def handler(self, call: Call) -> Handler:
+        """Return what does what a request orders.
 
-        Raises:
-            StatusError: It is refused.
-            ClientGoneError: It does not come to its end.
+        Its errors: `StatusError`, it is refused; `ClientGoneError`, it does not come to its end.
         """
-        return await self._handler(call)(call)
-
-    def _handler(self, call: Call) -> Handler:
         route = call.route
         if route.subresource:
             return self._by_subresource.get(route.subresource) or self._by_verb[call.verb]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from simulator.api.dialect.kinds import Kind
-from simulator.api.serving.events import EVENT_BYTES_MAX, EVENTS_MAX, Event, Window
+from simulator.api.serving.events import EVENT_BYTES_MAX, EVENTS_MAX, Window
 from simulator.api.serving.stored import Place, Stored
 
 _FEW: Final = 8
@@ -113,10 +113,6 @@ class Shelf:
             self._gone += 1
             self._leave_node(old)
         return old
-
-    def happened(self, event: Event) -> None:
-        """Note what was put or removed."""
-        self.window.append(event)
 
     def on_node(self, node: str) -> Sequence[Stored]:
         """Return the objects with this `spec.nodeName`, by place."""

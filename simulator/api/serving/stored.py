@@ -31,10 +31,10 @@ def encoded(document: Object) -> Body:
     A document that came from JSON may hold halves of surrogate pairs, which UTF-8 has no bytes
     for: they are written as JSON escapes.
     """
-    metadata = {**mapping(document, "metadata")}
-    metadata.pop("resourceVersion", None)
-    rest: Object = {"metadata": metadata, **document}
-    rest["metadata"] = metadata
+    rest: Object = {"metadata": {}, **document}
+    metadata = mapping(rest, "metadata")
+    if "resourceVersion" in metadata:
+        rest["metadata"] = {k: v for k, v in metadata.items() if k != "resourceVersion"}
     del rest["apiVersion"], rest["kind"]
     before = _before(text(document, "apiVersion"), text(document, "kind"))
     line = _ENCODER.encode(rest)
@@ -112,9 +112,8 @@ class Parsed:
         self._most = most
         self._kept: deque[Stored] = deque()
 
-    def keep(self, stored: Stored, document: Object) -> None:
-        """Keep a document with its object until enough others have come."""
-        stored.document = document
+    def keep(self, stored: Stored) -> None:
+        """Let an object keep its document until enough others have come."""
         self._kept.append(stored)
         if len(self._kept) > self._most:
             self._kept.popleft().document = None
@@ -123,8 +122,8 @@ class Parsed:
         """Return an object's document, which nobody may change."""
         document = stored.document
         if document is None:
-            document = cast("Object", json.loads(stored.body))
-            self.keep(stored, document)
+            document = stored.document = cast("Object", json.loads(stored.body))
+            self.keep(stored)
         elif not stored.is_revised:
             # What was written has the revision of what it was made from.
             document = stored.document = with_revision(document, stored.revision)

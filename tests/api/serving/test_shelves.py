@@ -39,7 +39,7 @@ class History:
         revision = len(self.states)
         new = an_object(place, revision)
         old = self.shelf.put(new)
-        self.shelf.happened(Event(revision, old, new))
+        self.shelf.window.append(Event(revision, old, new))
         self.states.append({**self.states[-1], place: revision})
 
     def remove(self, place: Place) -> None:
@@ -47,7 +47,7 @@ class History:
             return
         revision = len(self.states)
         old = self.shelf.remove(place)
-        self.shelf.happened(Event(revision, old, None))
+        self.shelf.window.append(Event(revision, old, None))
         self.states.append({k: v for k, v in self.states[-1].items() if k != place})
 
     def read(self, asked: Asked = Asked()) -> dict[Place, int] | None:

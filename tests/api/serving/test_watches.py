@@ -47,7 +47,7 @@ class Cluster:
         new = None if node is None else an_object(place, node, self.revision)
         old = self.shelf.remove(place) if new is None else self.shelf.put(new)
         event, number = Event(self.revision, old, new), self.shelf.window.end
-        self.shelf.happened(event)
+        self.shelf.window.append(event)
         self.hub.tell(self.shelf, event, number)
 
     def watch(self, scope: Scope, revision: int | None = None) -> Watch:

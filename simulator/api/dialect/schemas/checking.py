@@ -8,9 +8,8 @@ would prune what the schema does not have.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from simulator.api.dialect.documents import Json, Object
 from simulator.api.dialect.schemas.notation import Field, Type, type_named
@@ -18,7 +17,15 @@ from simulator.core.quantities import normal_quantity
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _MICRO_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII)
+_Path: TypeAlias = "tuple[_Path, str | int] | None"
+"""Where something stands: what it is in, and its key or number there; None for the body itself.
+
+It becomes a text only when something is wrong, which it seldom is.
+"""
+_Place: TypeAlias = tuple[str, _Path]
+"""The type that has the field, and where the field is."""
 _STR: Final = frozenset({str})
+_INT: Final = frozenset({int})
 _INT_MAX: Final = (1 << 63) - 1
 STRICT_FAULTS_MAX: Final = 100
 """Most unknown fields, or such that stand twice, that are named (as sigs.k8s.io/json has it)."""
@@ -40,8 +47,7 @@ class MistypedError(ValueError):
         self.found = found
 
 
-@dataclass(slots=True)
-class Decoded:
+class Decoded(NamedTuple):
     """A body in the form that is stored.
 
     Attributes:
@@ -50,7 +56,7 @@ class Decoded:
     """
 
     object: Object
-    unknown: list[str] = field(default_factory=list)
+    unknown: list[str]
 
 
 def decoded(body: Object, type_name: str) -> Decoded:
@@ -59,40 +65,40 @@ def decoded(body: Object, type_name: str) -> Decoded:
     Raises:
         MistypedError: A field has a value of another type; the message is Go's.
     """
-    result = Decoded({})
-    result.object = _object(body, type_named(type_name), type_name, "", result.unknown)
-    return result
+    unknown: list[str] = []
+    return Decoded(_object(body, type_named(type_name), type_name, None, unknown), unknown)
 
 
-def _object(value: Object, fields: Type, owner: str, path: str, unknown: list[str]) -> Object:
-    made: Object = {}
+def _object(value: Object, fields: Type, owner: str, path: _Path, unknown: list[str]) -> Object:
+    made = {**value}
     for key, each in value.items():
         known = fields.get(key)
-        if known is not None and known.is_text and isinstance(each, str):
-            made[key] = each  # Most fields are this, and need no word about where they are.
-            continue
-        where = f"{path}.{key}" if path else key
         if known is None:
+            del made[key]
             if len(unknown) < STRICT_FAULTS_MAX:
-                unknown.append(where)
+                unknown.append(_text_of((path, key)))
+        elif known.is_text and type(each) is str:
+            continue  # Most fields are this, and stay as they are.
         elif known.is_one_object and isinstance(each, dict):
-            made[key] = _object(each, type_named(known.type), known.type, where, unknown)
+            made[key] = _object(each, type_named(known.type), known.type, (path, key), unknown)
+        elif known.is_plain_list and isinstance(each, list) and _are(known.type, each):
+            made[key] = [*each]
         elif known.is_objects and isinstance(each, list):
-            fields_of_one, owner_of_one = type_named(known.type), known.type
+            fields_of_one, owner_of_one, where = type_named(known.type), known.type, (path, key)
             made[key] = [
-                _object(one, fields_of_one, owner_of_one, f"{where}[{index}]", unknown)
+                _object(one, fields_of_one, owner_of_one, (where, index), unknown)
                 if isinstance(one, dict)
-                else _shaped(one, known, "", (owner, f"{where}[{index}]"), unknown)
+                else _shaped(one, known, "", (owner, (where, index)), unknown)
                 for index, one in enumerate(each)
             ]
-        elif each is not None:
-            made[key] = _shaped(each, known, known.shape, (owner, where), unknown)
+        elif each is None:
+            del made[key]
+        else:
+            made[key] = _shaped(each, known, known.shape, (owner, (path, key)), unknown)
     return made
 
 
-def _shaped(
-    value: Json, known: Field, shape: str, place: tuple[str, str], unknown: list[str]
-) -> Json:
+def _shaped(value: Json, known: Field, shape: str, place: _Place, unknown: list[str]) -> Json:
     owner, path = place
     if not shape:
         return _single(value, known, place, unknown)
@@ -100,29 +106,29 @@ def _shaped(
     if shape.startswith("[]"):
         if not isinstance(value, list):
             raise _mistyped(value, place, f"[]{_go(known)}", "array")
-        if not inner and known.type == "string" and _STR.issuperset(map(type, value)):
-            return [*value]
-        if not inner and known.type == "int" and _are_whole(value):
-            return [*value]
         return [
-            _shaped(each, known, inner, (owner, f"{path}[{index}]"), unknown)
+            _shaped(each, known, inner, (owner, (path, index)), unknown)
             for index, each in enumerate(value)
         ]
     if not isinstance(value, dict):
         raise _mistyped(value, place, f"map[string]{inner}{_go(known)}", "object")
     return {
-        key: _shaped(each, known, inner, (owner, f"{path}.{key}"), unknown)
+        key: _shaped(each, known, inner, (owner, (path, key)), unknown)
         for key, each in value.items()
         if each is not None or known.type == "any"
     }
 
 
-def _are_whole(values: list[Json]) -> bool:
-    """Tell whether all are whole numbers that an int64 holds."""
-    return all(type(each) is int and -_INT_MAX <= each <= _INT_MAX for each in values)
+def _are(kind: str, values: list[Json]) -> bool:
+    """Tell whether all are strings, or whole numbers that an int64 holds."""
+    if kind == "string":
+        return _STR.issuperset(map(type, values))
+    return _INT.issuperset(map(type, values)) and all(
+        isinstance(each, int) and -_INT_MAX <= each <= _INT_MAX for each in values
+    )
 
 
-def _single(value: Json, known: Field, place: tuple[str, str], unknown: list[str]) -> Json:
+def _single(value: Json, known: Field, place: _Place, unknown: list[str]) -> Json:
     kind = known.type
     if kind == "string":
         if isinstance(value, str):
@@ -141,7 +147,7 @@ def _single(value: Json, known: Field, place: tuple[str, str], unknown: list[str
     return _special(value, kind, place)
 
 
-def _special(value: Json, kind: str, place: tuple[str, str]) -> Json:
+def _special(value: Json, kind: str, place: _Place) -> Json:
     if kind in {"time", "microTime"}:
         return _time(value, place, micro=kind == "microTime")
     is_whole = isinstance(value, int) and not isinstance(value, bool)
@@ -156,14 +162,14 @@ def _special(value: Json, kind: str, place: tuple[str, str]) -> Json:
     return value
 
 
-def _quantity(value: str, place: tuple[str, str]) -> str:
+def _quantity(value: str, place: _Place) -> str:
     try:
         return normal_quantity(value)
     except ValueError as cause:
-        raise MistypedError(str(cause), path=place[1], wanted="string", found="string") from cause
+        raise _unreadable(str(cause), place) from cause
 
 
-def _time(value: Json, place: tuple[str, str], *, micro: bool) -> str:
+def _time(value: Json, place: _Place, *, micro: bool) -> str:
     if not isinstance(value, str):
         raise _mistyped(value, place, "string", "string")
     if (_MICRO_TIME if micro else _TIME).fullmatch(value):
@@ -173,13 +179,13 @@ def _time(value: Json, place: tuple[str, str], *, micro: bool) -> str:
     try:
         read = datetime.fromisoformat(value)
     except ValueError as cause:
-        raise MistypedError(fault, path=place[1], wanted="string", found="string") from cause
+        raise _unreadable(fault, place) from cause
     if read.tzinfo is None:
-        raise MistypedError(fault, path=place[1], wanted="string", found="string")
+        raise _unreadable(fault, place)
     try:
         read = read.astimezone(UTC)
     except OverflowError as cause:
-        raise MistypedError(fault, path=place[1], wanted="string", found="string") from cause
+        raise _unreadable(fault, place) from cause
     unit = "microseconds" if micro else "seconds"
     return f"{read.replace(tzinfo=None).isoformat(timespec=unit)}Z"
 
@@ -188,9 +194,23 @@ def _go(known: Field) -> str:
     return _GO.get(known.type, f"v1.{known.type}" if known.is_object else known.type)
 
 
-def _mistyped(value: Json, place: tuple[str, str], go: str, wanted: str) -> MistypedError:
+def _text_of(path: _Path) -> str:
+    """Return a path as people write it, such as `spec.containers[0].name`."""
+    parts: list[str] = []
+    while path is not None:
+        path, last = path
+        parts.append(f"[{last}]" if isinstance(last, int) else f".{last}")
+    return "".join(reversed(parts)).removeprefix(".")
+
+
+def _unreadable(fault: str, place: _Place) -> MistypedError:
+    """Return the error of a text that does not say what its field wants."""
+    return MistypedError(fault, path=_text_of(place[1]), wanted="string", found="string")
+
+
+def _mistyped(value: Json, place: _Place, go: str, wanted: str) -> MistypedError:
     """Return the error of Go's JSON reader, which names fields without the places in lists."""
-    owner, path = place
+    owner, path = place[0], _text_of(place[1])
     shown = re.sub(r"\[\d+\]", "", path)
     found = json_type(value)
     number = "number" if found == "integer" else "bool" if found == "boolean" else found
