@@ -99,6 +99,12 @@ class Selection:
         """Whether every object is selected."""
         return not self.labels.requirements and not self.fields
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether name, namespace and node say all of it, so that no document need be seen."""
+        said = sum(bool(each) for each in (self.name, self.namespace, self.node))
+        return not self.labels.requirements and len(self.fields) == said
+
     def matches(self, found: Object) -> bool:
         """Tell whether an object is selected."""
         for term in self.fields:

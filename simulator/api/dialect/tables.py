@@ -97,13 +97,12 @@ def table(  # noqa: PLR0913 - what a Table is made of; all but four are named
         include: What each row carries: `None`, `Metadata` or `Object`.
         columns: Whether the columns are said; in a watch only the first Table does.
     """
-    known = COLUMNS[kind]
     return {
         "kind": "Table",
         "apiVersion": f"meta.k8s.io/{form.version}",
         "metadata": list_metadata(page),
-        "columnDefinitions": [_definition(one) for one in known] if columns else None,
-        "rows": [_row(known, one, now, form, include) for one in objects],
+        "columnDefinitions": [_definition(one) for one in COLUMNS[kind]] if columns else None,
+        "rows": [row(kind, one, now, form, include) for one in objects],
     }
 
 
@@ -117,15 +116,14 @@ def _definition(column: Column) -> Object:
     }
 
 
-def _row(
-    columns: Sequence[Column], found: Object, now: Instant, form: Form, include: str
-) -> Object:
-    row: Object = {"cells": [one.cell(found, now) for one in columns]}
+def row(kind: Kind, found: Object, now: Instant, form: Form, include: str) -> Object:
+    """Return an object as a row of a Table; see `table`."""
+    made: Object = {"cells": [one.cell(found, now) for one in COLUMNS[kind]]}
     if include == "Object":
-        row["object"] = found
+        made["object"] = found
     elif include == "Metadata":
-        row["object"] = partial(found, form)
-    return row
+        made["object"] = partial(found, form)
+    return made
 
 
 def bookmark(kind: Kind, revision: int, *, initial: bool = False) -> Object:

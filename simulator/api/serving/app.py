@@ -160,7 +160,7 @@ class ApiApp:
                 restrict(call.identity, call.verb, route, objects.document_of(stored), None)
             await call.exchange.answer(OK, showing.one(stored))
             return None
-        items, page = listed(objects, route, query, selection)
+        items, page = await listed(objects, route, query, selection)
         await call.exchange.answer_pieces(showing.all(route.kind, items, page))
         return None
 

@@ -69,7 +69,7 @@ class Deletions:
         options = bodies.read_delete_options(call.content_type, data, call.pairs)
         query = read_list_query(call.pairs)
         selection = read_selection(route.kind, query.labels, query.fields)
-        stored, page = listed(objects, route, query, selection)
+        stored, page = await listed(objects, route, query, selection)
         keys = [ObjectKey(route.kind.resource, each.namespace, each.name) for each in stored]
         answers: list[Object] = []
 

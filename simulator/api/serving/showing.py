@@ -16,7 +16,9 @@ from simulator.api.serving.stored import Stored, encoded_json, restamped, with_r
 from simulator.api.serving.watches import Told
 from simulator.core.instants import Instant
 
-_ITEMS_IN_PIECE: Final = 1_000
+_PLAIN_IN_PIECE: Final = 1_000
+_SHOWN_IN_PIECE: Final = 100
+"""Objects that are made something else before others have their turn: some milliseconds."""
 
 
 class Showing:
@@ -35,20 +37,15 @@ class Showing:
         self._include = include
         self._now = now
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether objects are shown as they are."""
-        return self._form.shape is Shape.OBJECT
-
     def one(self, stored: Stored) -> bytes:
         """Return an object."""
-        if self.is_plain:
+        if self._form.is_plain:
             return stored.body
         return encoded_json(self.document(stored.kind, self._objects.document_of(stored)))
 
     def document(self, kind: Kind, document: Object, *, columns: bool = True) -> Object:
         """Return an object whose document is at hand."""
-        if self._form.shape is Shape.OBJECT:
+        if self._form.is_plain:
             return document
         if self._form.shape is Shape.PARTIAL:
             return tables.partial(document, self._form)
@@ -65,15 +62,12 @@ class Showing:
 
     def all(self, kind: Kind, items: Sequence[Stored], page: Page) -> Iterator[bytes]:
         """Iterate over the pieces of a list."""
-        if not self.is_plain:
-            documents = [self._objects.document_of(stored) for stored in items]
-            yield encoded_json(self._listing(kind, documents, page))
-            return
-        head = tables.listing(kind, [], page)
-        del head["items"]
-        yield encoded_json(head)[:-1] + b',"items":['
-        for start in range(0, len(items), _ITEMS_IN_PIECE):
-            piece = b",".join([stored.body for stored in items[start : start + _ITEMS_IN_PIECE]])
+        head = self._listing(kind, page)
+        last, _ = head.popitem()  # What the objects are put into.
+        yield b'%b,"%b":[' % (encoded_json(head)[:-1], last.encode())
+        step = _PLAIN_IN_PIECE if self._form.is_plain else _SHOWN_IN_PIECE
+        for start in range(0, len(items), step):
+            piece = b",".join([self._element(stored) for stored in items[start : start + step]])
             yield b"," + piece if start else piece
         yield b"]}"
 
@@ -89,7 +83,7 @@ class Showing:
         body = stored.body
         if kind == DELETED and stored.revision != revision:
             body = restamped(body, revision)
-        if not self.is_plain:
+        if not self._form.is_plain:
             document = self._objects.document_of(stored)
             if kind == DELETED:
                 document = with_revision(document, revision)
@@ -100,16 +94,27 @@ class Showing:
         """Return an event as a line of a watch, made once for all watches of this form."""
         event, form = told.event, self._form
         # Ages in a Table are those of the moment in which the first of its watchers is told.
-        name = "" if self.is_plain else f"{form.shape}{form.version}{self._include}{columns}"
+        name = "" if form.is_plain else f"{form.shape}{form.version}{self._include}{columns}"
         return self._objects.shelf(told.state.kind).window.line(
             event,
             (told.type, name),
             lambda: self.line(told.type, told.state, event.revision, columns=columns),
         )
 
-    def _listing(self, kind: Kind, documents: Sequence[Object], page: Page) -> Object:
+    def _listing(self, kind: Kind, page: Page) -> Object:
+        """Return a list without its objects, for which there is room at its end."""
+        if self._form.is_plain:
+            return tables.listing(kind, [], page)
         if self._form.shape is Shape.PARTIAL:
-            return tables.partial_list(documents, page, self._form)
-        return tables.table(
-            kind, documents, self._now, page, form=self._form, include=self._include
-        )
+            return tables.partial_list([], page, self._form)
+        return tables.table(kind, [], self._now, page, form=self._form, include=self._include)
+
+    def _element(self, stored: Stored) -> bytes:
+        """Return an object as it stands in a list."""
+        if self._form.is_plain:
+            return stored.body
+        document = self._objects.document_of(stored)
+        if self._form.shape is Shape.PARTIAL:
+            return encoded_json(tables.partial(document, self._form))
+        row = tables.row(stored.kind, document, self._now, self._form, self._include)
+        return encoded_json(row)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
 
 from simulator.api.dialect import tables
 from simulator.api.dialect.negotiation import JSON_TYPE
@@ -15,13 +14,10 @@ from simulator.api.serving.calls import Call
 from simulator.api.serving.events import ADDED
 from simulator.api.serving.limits import Limits
 from simulator.api.serving.objects import Objects
-from simulator.api.serving.reads import check_present, scope_of
+from simulator.api.serving.reads import check_present, in_turns, scope_of
 from simulator.api.serving.showing import Showing
 from simulator.api.serving.stored import Stored, encoded_json
 from simulator.api.serving.watches import Watch
-
-_STATE_PIECE: Final = 500
-"""Objects of the present state that are told at once."""
 
 
 class Streaming:
@@ -64,7 +60,7 @@ class Streaming:
         state: list[Stored] = []
         if from_state:
             check_present(self._objects, query.revision)
-            state = [stored for stored in shelf.all_in(scope.namespace) if scope.contains(stored)]
+            state = [each for each in shelf.all_in(scope.namespace) if scope.may_contain(each)]
         begun = self._objects.revision
         watch = self._objects.hub.watch(
             shelf, scope, revision=None if from_state else query.revision
@@ -75,7 +71,7 @@ class Streaming:
         gone.add_done_callback(lambda _: watch.wake())
         try:
             await self._exchange.begin_stream(JSON_TYPE)
-            await self._tell_state(state)
+            await self._tell_state(state, scope.matches)
             if query.initial_events:
                 await self._bookmark(begun, initial=True)
             await self._follow(watch, gone.done)
@@ -83,13 +79,15 @@ class Streaming:
             gone.cancel()
             watch.close()
 
-    async def _tell_state(self, state: list[Stored]) -> None:
-        for start in range(0, len(state), _STATE_PIECE):
+    async def _tell_state(self, state: Sequence[Stored], matches: Callable[[Stored], bool]) -> None:
+        for some in in_turns(state, matches):
             lines = [
                 self._showing.line(ADDED, stored, stored.revision, columns=self._columns())
-                for stored in state[start : start + _STATE_PIECE]
+                for stored in some
             ]
-            await self._exchange.send_piece(b"".join(lines))
+            if lines:
+                await self._exchange.send_piece(b"".join(lines))
+            await asyncio.sleep(0)
 
     async def _follow(self, watch: Watch, is_gone: Callable[[], bool]) -> None:
         now = asyncio.get_running_loop().time

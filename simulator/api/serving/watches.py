@@ -35,14 +35,17 @@ class Scope:
     node: str
     matches: Callable[[Stored], bool]
 
-    def contains(self, stored: Stored) -> bool:
-        """Tell whether an object is watched; what is cheap to see is looked at first."""
+    def may_contain(self, stored: Stored) -> bool:
+        """Tell whether an object has what must be exact, which is cheap to see."""
         return (
             (not self.namespace or stored.namespace == self.namespace)
             and (not self.name or stored.name == self.name)
             and (not self.node or stored.node == self.node)
-            and self.matches(stored)
         )
+
+    def contains(self, stored: Stored) -> bool:
+        """Tell whether an object is watched."""
+        return self.may_contain(stored) and self.matches(stored)
 
 
 @dataclass(frozen=True, slots=True)
