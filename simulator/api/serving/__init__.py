@@ -4,7 +4,8 @@ A request passes these modules, from the socket to the answer:
 
     protocol, server   connections: uvicorn with httptools, bounded (what was measured: `server`)
     exchange           one request and its answer
-    app                what is asked for, by whom (`access`), and whether there is room (`gate`)
+    app                what is asked for, by whom (`access`), and whether there is room (`gate`,
+                       `readiness`)
     reads, showing     get and list, from memory
     streaming, watches, events    watches: a place among the events of a kind, and nothing else
     orders, writes, deletions, binding    what is written

@@ -23,6 +23,7 @@ from simulator.api.serving.limits import Limits
 from simulator.api.serving.metrics import METRICS_TYPE, Metrics
 from simulator.api.serving.objects import Objects
 from simulator.api.serving.orders import Orders
+from simulator.api.serving.readiness import Readiness
 from simulator.api.serving.reads import check_present, found, listed
 from simulator.api.serving.showing import Showing
 from simulator.api.serving.stored import Stored, encoded_json
@@ -81,6 +82,7 @@ class ApiApp:
         self._access = access
         self._limits = limits
         self._clock = clock
+        self._readiness = Readiness(objects, clock)
         self._is_ending = False
         self._orders = Orders(Committing(objects), self._gate, unique_devices=unique_devices)
 
@@ -176,7 +178,7 @@ class ApiApp:
         await call.exchange.answer(reply.code, body, headers=headers)
 
     async def _health(self, exchange: Exchange) -> None:
-        if exchange.path == "/livez" or (self._objects.is_writable and not self._is_ending):
+        if exchange.path == "/livez" or (not self._is_ending and self._readiness.is_ready()):
             await exchange.answer(OK, b"ok", TEXT)
         else:
             await exchange.answer(503, b"not ready: the server stops or cannot commit", TEXT)
