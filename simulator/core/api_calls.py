@@ -12,6 +12,7 @@ pod, so the one that was meant is gone (W7).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
 
@@ -129,9 +130,13 @@ class ApiStored:
     revision: int
 
 
+_UNAUTHORIZED: Final = 401
+_FORBIDDEN: Final = 403
+
+
 @dataclass(frozen=True, slots=True)
 class ApiRefused:
-    """The server will not do it; asking again changes nothing.
+    """The server will not do it; asking again changes nothing, unless this client was forbidden to.
 
     Attributes:
         code: The HTTP status code.
@@ -145,6 +150,15 @@ class ApiRefused:
     reason: str
     message: str
     gone: bool = False
+
+    @property
+    def is_forbidden(self) -> bool:
+        """Whether it is about who asks: it says nothing of what was asked, and may be lifted.
+
+        A token that has run out and rules that are not there yet are usual in a cluster; no
+        Kubernetes component gives up for them.
+        """
+        return self.code in {_UNAUTHORIZED, _FORBIDDEN}
 
 
 @dataclass(frozen=True, slots=True)

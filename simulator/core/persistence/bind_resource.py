@@ -105,7 +105,8 @@ class BindResourcePersistence(ApiOnlyPersistence):
         if isinstance(reply, ApiRefused):
             view.note(bound("resourcebinding", pod.uid, bindings, reply.message))
             # Of a pod that is gone the watch will tell; until then it does not start.
-            return StartDelayed(reply.message) if reply.gone else DevicesNotBound(reply.message)
+            waits = reply.gone or reply.is_forbidden
+            return StartDelayed(reply.message) if waits else DevicesNotBound(reply.message)
         if not isinstance(reply, ApiStored):
             message = f"BindResource cannot be answered with {reply}"
             raise TypeError(message)

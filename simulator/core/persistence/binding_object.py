@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TypeGuard
 
 from typing_extensions import override
 
@@ -23,8 +23,6 @@ from simulator.core.api_calls import (
     ApiRefused,
     ApiStored,
     ApiUnavailable,
-    BindingObject,
-    DeviceBindingsListed,
     GetDeviceBinding,
     ListDeviceBindings,
     PutDeviceBinding,
@@ -32,25 +30,28 @@ from simulator.core.api_calls import (
 )
 from simulator.core.api_refusals import DevicesNotBound
 from simulator.core.calls import KeepingReply, StoreDecision
-from simulator.core.devices import DeviceId, device_ids
+from simulator.core.devices import DeviceId
 from simulator.core.instants import Duration
 from simulator.core.persistence.api_only import ApiOnlyPersistence
 from simulator.core.persistence.defaults import nothing_to_do
+from simulator.core.persistence.orphans import (
+    ATTEMPTS,
+    CONFLICT,
+    NOT_FOUND,
+    TARGET,
+    Content,
+    Orphan,
+    Orphans,
+    content_of,
+    misfit,
+    objects_in,
+)
 from simulator.core.persistence.protocol import Gate, ManagerView, PodsListed, StartDelayed
 from simulator.core.persistence.spec_devices import bound, identity_of, may_take
-from simulator.core.pods import ContainerName, Pod, PodUid
+from simulator.core.pods import Pod, PodUid
 from simulator.core.refusals import Refusal
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import DeviceBinding, PodIdentity
-
-_TARGET: Final = "devicebinding"
-_NOT_FOUND: Final = 404
-_CONFLICT: Final = 409
-_ATTEMPTS: Final = 4
-"""Writes of one object in a row that may find it changed."""
-
-Content = tuple[tuple[ContainerName, ResourceName, tuple[DeviceId, ...]], ...]
-"""What two objects are compared by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,14 @@ class _Kept:
     pod: PodIdentity
     content: Content
     revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Unanswered:
+    """A pod's object of which nobody knows whether it was written."""
+
+    pod: PodIdentity
+    content: Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +89,8 @@ class BindingObjectPersistence(ApiOnlyPersistence):
         self._synchronous = synchronous
         self._kept: dict[PodUid, _Kept] = {}
         self._unwritten: dict[PodUid, Pod] = {}
-        self._orphans: dict[PodUid, _Kept] = {}
+        self._unanswered: dict[PodUid, _Unanswered] = {}
+        self._orphans = Orphans()
 
     @property
     @override
@@ -110,10 +120,10 @@ class BindingObjectPersistence(ApiOnlyPersistence):
         listed = {pod.uid for pod in pods}
         taken: dict[tuple[ResourceName, DeviceId], PodUid] = {}
         found: list[DeviceBinding] = []
-        for each in _objects(reply):
-            kept = _Kept(each.pod, _content(each.bindings), each.revision)
+        for each in objects_in(reply):
+            content = content_of(each.bindings)
             if each.pod.uid in listed:
-                self._kept[each.pod.uid] = kept
+                self._kept[each.pod.uid] = _Kept(each.pod, content, each.revision)
                 recorded = {
                     (one.container, one.resource) for one in view.pod_bindings(each.pod.uid)
                 }
@@ -123,7 +133,7 @@ class BindingObjectPersistence(ApiOnlyPersistence):
                     if (one.container, one.resource) not in recorded and may_take(view, one, taken)
                 ]
             else:
-                self._orphans[each.pod.uid] = kept
+                self._orphans.add(Orphan(each.pod, each.revision, (content,)))
         return PodsListed(tuple(found))
 
     @override
@@ -140,8 +150,13 @@ class BindingObjectPersistence(ApiOnlyPersistence):
         self, view: ManagerView, pod: Pod, reason: str, message: str
     ) -> StoreDecision[Refusal | None]:
         """Write nothing for a pod that does not run."""
-        self._unwritten.pop(pod.uid, None)
+        self.owe_nothing(pod.uid)
         return nothing_to_do()
+
+    @override
+    def owe_nothing(self, pod: PodUid) -> None:
+        """Let no object follow the pod."""
+        self._unwritten.pop(pod, None)
 
     @override
     def on_released(
@@ -149,10 +164,8 @@ class BindingObjectPersistence(ApiOnlyPersistence):
     ) -> StoreDecision[Refusal | None]:
         """Let the objects go, later: at a start they would count for nothing."""
         for pod in pods:
-            self._unwritten.pop(pod, None)
-            kept = self._kept.pop(pod, None)
-            if kept is not None:
-                self._orphans[pod] = kept
+            self.owe_nothing(pod)
+            self._let_go(pod)
         return nothing_to_do()
 
     @override
@@ -171,22 +184,13 @@ class BindingObjectPersistence(ApiOnlyPersistence):
                 return False
             if gate is not None or not self._lacks(view, pod):
                 self._unwritten.pop(pod.uid, None)
-        for orphan in tuple(self._orphans.values()):
-            reply = yield RemoveDeviceBinding(orphan.pod, orphan.revision)
-            if isinstance(reply, ApiUnavailable):
-                return False
-            if not isinstance(reply, ApiStored | ApiRefused):
-                raise TypeError(_misfit(reply))
-            # Refused, it is gone, or somebody has made another one of it.
-            self._orphans.pop(orphan.pod.uid, None)
-            view.note(bound(_TARGET, orphan.pod.uid, ()))
-        return True
+        return (yield from self._orphans.remove(view))
 
     def _lacks(self, view: ManagerView, pod: Pod) -> bool:
         """Tell whether the API does not have what the pod has; nothing needs no object."""
         if pod.static:
             return False
-        wanted = _content(view.pod_bindings(pod.uid))
+        wanted = content_of(view.pod_bindings(pod.uid))
         kept = self._kept.get(pod.uid)
         return wanted != (kept.content if kept else ())
 
@@ -195,22 +199,27 @@ class BindingObjectPersistence(ApiOnlyPersistence):
         identity = identity_of(pod)
         kept = self._kept.get(pod.uid)
         attempt = _Attempt(kept.revision if kept else None)
-        for _ in range(_ATTEMPTS):
+        for _ in range(ATTEMPTS):
             bindings = tuple(view.pod_bindings(pod.uid))
+            if not bindings:
+                # It was released meanwhile.
+                self._let_go(pod.uid)
+                return None
             reply = yield PutDeviceBinding(view.node, identity, bindings, attempt.replaces)
             if isinstance(reply, ApiUnavailable):
+                self._not_answered(view, identity, bindings)
                 return StartDelayed(reply.message)
             if isinstance(reply, ApiStored):
                 self._written(view, identity, bindings, reply.revision)
                 return None
             if not isinstance(reply, ApiRefused):
-                raise TypeError(_misfit(reply))
-            if reply.code == _NOT_FOUND and attempt.replaces is None:
-                # The server does not know the kind, or the namespace: it may, once installed.
-                return StartDelayed(reply.message)
-            if reply.code not in {_NOT_FOUND, _CONFLICT}:
-                view.note(bound(_TARGET, pod.uid, bindings, reply.message))
-                return DevicesNotBound(reply.message)
+                raise TypeError(misfit(reply))
+            is_missing = reply.code == NOT_FOUND and attempt.replaces is None
+            if is_missing or reply.code not in {NOT_FOUND, CONFLICT}:
+                view.note(bound(TARGET, pod.uid, bindings, reply.message))
+                # The server may not know the kind, or the namespace, until it is installed.
+                waits = is_missing or reply.is_forbidden
+                return StartDelayed(reply.message) if waits else DevicesNotBound(reply.message)
             found = yield from self._found_instead(view, identity, bindings)
             if not isinstance(found, _Attempt):
                 return found
@@ -224,16 +233,16 @@ class BindingObjectPersistence(ApiOnlyPersistence):
         look = yield GetDeviceBinding(pod)
         if isinstance(look, ApiUnavailable):
             return StartDelayed(look.message)
-        found = next(iter(_objects(look)), None)
+        found = next(iter(objects_in(look)), None)
         if found is None:
             return _Attempt(None)
         if found.pod.uid != pod.uid:
             removed = yield RemoveDeviceBinding(found.pod, found.revision)
-            if isinstance(removed, ApiUnavailable):
+            if _is_out_of_reach(removed):
                 return StartDelayed(removed.message)
-            self._orphans.pop(found.pod.uid, None)
+            self._orphans.forget(found.pod.uid)
             return _Attempt(None)
-        if _content(found.bindings) != _content(bindings):
+        if content_of(found.bindings) != content_of(bindings):
             return _Attempt(found.revision)
         self._written(view, pod, bindings, found.revision)
         return None
@@ -246,25 +255,33 @@ class BindingObjectPersistence(ApiOnlyPersistence):
         revision: int,
     ) -> None:
         """Know the object; of a pod that was released meanwhile it is an orphan at once."""
-        kept = _Kept(pod, _content(bindings), revision)
-        view.note(bound(_TARGET, pod.uid, bindings))
-        if view.pod_bindings(pod.uid):
-            self._kept[pod.uid] = kept
-        else:
-            self._orphans[pod.uid] = kept
+        self._kept[pod.uid] = _Kept(pod, content_of(bindings), revision)
+        self._unanswered.pop(pod.uid, None)
+        self._orphans.forget(pod.uid)
+        view.note(bound(TARGET, pod.uid, bindings))
+        if not view.pod_bindings(pod.uid):
+            self._let_go(pod.uid)
+
+    def _not_answered(
+        self, view: ManagerView, pod: PodIdentity, bindings: Sequence[DeviceBinding]
+    ) -> None:
+        """Know that there may be an object, also when the pod is released before it is known."""
+        self._unanswered[pod.uid] = _Unanswered(pod, content_of(bindings))
+        if not view.pod_bindings(pod.uid):
+            self._let_go(pod.uid)
+
+    def _let_go(self, pod: PodUid) -> None:
+        """Have the object of a pod removed, if there is one or may be one."""
+        kept, unanswered = self._kept.pop(pod, None), self._unanswered.pop(pod, None)
+        contents = tuple(each.content for each in (kept, unanswered) if each is not None)
+        if kept is not None:
+            self._orphans.add(Orphan(kept.pod, kept.revision, contents))
+        elif unanswered is not None:
+            self._orphans.add(Orphan(unanswered.pod, None, contents))
 
 
-def _content(bindings: Sequence[DeviceBinding]) -> Content:
-    return tuple(
-        sorted((each.container, each.resource, device_ids(each.devices)) for each in bindings)
-    )
-
-
-def _objects(reply: KeepingReply) -> tuple[BindingObject, ...]:
-    if not isinstance(reply, DeviceBindingsListed):
-        raise TypeError(_misfit(reply))
-    return reply.objects
-
-
-def _misfit(reply: KeepingReply) -> str:
-    return f"a call about a DeviceBinding cannot be answered with {reply}"
+def _is_out_of_reach(reply: KeepingReply) -> TypeGuard[ApiUnavailable | ApiRefused]:
+    """Tell whether the server cannot be asked, or not by this kubelet."""
+    if isinstance(reply, ApiRefused):
+        return reply.is_forbidden
+    return isinstance(reply, ApiUnavailable)

@@ -6,7 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.core.api_calls import ApiUnavailable, AwaitEcho, BindDevices, DeviceBindingsListed
+from simulator.core.api_calls import (
+    ApiRefused,
+    ApiUnavailable,
+    AwaitEcho,
+    BindDevices,
+    DeviceBindingsListed,
+)
 from simulator.core.calls import AllocateCall, AllocateReply, CallFailed
 from simulator.core.instants import Duration
 from simulator.core.persistence.bind_resource import BindResourcePersistence
@@ -207,6 +213,22 @@ def test_a_pod_whose_spec_has_other_devices_fails_with_the_servers_text(server: 
     assert record.held == ()
     assert record.error
     assert start(rig, created).startswith("the API server refused the pod's devices: ")
+
+
+@pytest.mark.parametrize("code", [401, 403])
+def test_a_pod_waits_while_its_kubelet_is_forbidden_to_bind_it(server: Server, code: int) -> None:
+    """Kubernetes' components wait for rules and tokens; no pod fails of them."""
+    rig = rig_of(server)
+    created = server.create(pod("p1", {GPU: 1}))
+    rig.admit(created)
+    rig.on_api = lambda _: ApiRefused(code, "Forbidden", "no rule allows it yet")
+    answer = rig.run(rig.manager.api.before_start(created))
+    assert (answer.retry, answer.message) == (True, "no rule allows it yet")
+    rig.on_api = server.answer
+
+    assert rig.run(rig.manager.api.before_start(created)) == ADMITTED
+
+    assert server.named(created) == ids("g0")
 
 
 def test_of_a_pod_that_is_gone_nothing_is_bound(server: Server) -> None:

@@ -19,62 +19,16 @@ from simulator.core.api_calls import (
     RemoveDeviceBinding,
 )
 from simulator.core.calls import AllocateCall
-from simulator.core.devices import NO_NUMA_NODE, device_ids
-from simulator.core.persistence.binding_object import BindingObjectPersistence
-from simulator.core.pods import Pod
 from simulator.core.records import DevicesBound
 from simulator.core.refusals import ADMITTED
-from simulator.core.transitions import DeviceBinding, NodeName, PodIdentity
-from tests.core.driving import GPU, MAIN, NIC, Rig, device, ids, pod
+from tests.core.driving import GPU, MAIN, NIC, device, ids, pod
 from tests.core.persistence.api_server import Server, flush, restart
-
-NODE = NodeName("n0")
+from tests.core.persistence.binding_objects import kinds, object_of, rig_of, said, started
 
 
 @pytest.fixture
 def server() -> Server:
     return Server()
-
-
-def rig_of(server: Server, *, synchronous: bool = True) -> Rig:
-    rig = Rig(
-        persistence=lambda _: BindingObjectPersistence(synchronous=synchronous),
-        on_api=server.answer,
-    )
-    rig.plug(GPU, "g0", "g1", "g2", "g3")
-    return rig
-
-
-def started(rig: Rig, server: Server, uid: str, count: int = 1) -> Pod:
-    """Let a pod come up to its first container."""
-    created = server.create(pod(uid, {GPU: count}))
-    assert rig.admit(created).admitted
-    assert rig.run(rig.manager.api.before_start(created)) == ADMITTED
-    return created
-
-
-def kinds(server: Server) -> list[type]:
-    return [type(call) for call in server.taken()]
-
-
-def said(server: Server) -> dict[str, tuple[str, ...]]:
-    """Return what the objects say, by pod uid."""
-    return {
-        each.pod.uid: tuple(one for b in each.bindings for one in device_ids(b.devices))
-        for each in server.devices.objects()
-    }
-
-
-def object_of(server: Server, name: str, uid: str, *devices: str) -> None:
-    """Let somebody else make an object."""
-    found = {NO_NUMA_NODE: ids(*devices)}
-    owner = pod(uid).uid
-    call = PutDeviceBinding(
-        NODE,
-        PodIdentity(owner, "default", name),
-        (DeviceBinding(owner, MAIN, GPU, found, None),),
-    )
-    assert isinstance(server.devices.answer(call), ApiStored)
 
 
 def test_the_object_is_there_before_the_pod_starts(server: Server) -> None:
@@ -158,28 +112,6 @@ def test_an_object_that_follows_is_not_written_for_a_pod_that_is_refused(server:
     assert not rig.manager.api.is_owed
 
 
-def test_of_a_pod_that_ends_while_its_object_is_written_the_object_is_removed(
-    server: Server,
-) -> None:
-    """W5: else it would be an orphan."""
-    rig = rig_of(server, synchronous=False)
-    started(rig, server, "p1")
-    flushing = rig.manager.api.flush()
-    call = next(flushing)
-    assert isinstance(call, PutDeviceBinding)
-    reply = server.answer(call)
-    rig.end("p1")
-    rig.run(rig.manager.release_inactive())
-    removal = flushing.send(reply)
-    assert isinstance(removal, RemoveDeviceBinding)
-
-    with pytest.raises(StopIteration):
-        flushing.send(server.answer(removal))
-
-    assert said(server) == {}
-    assert not rig.manager.api.is_owed
-
-
 def test_devices_that_come_while_the_object_is_written_are_written_next(server: Server) -> None:
     rig = rig_of(server, synchronous=False)
     created = server.create(pod("p1", {GPU: 1, NIC: 1}))
@@ -248,22 +180,6 @@ def test_what_somebody_else_wrote_is_replaced(server: Server) -> None:
     assert said(server) == {"p1": ("g0",)}
 
 
-def test_an_object_of_an_earlier_pod_of_that_name_is_removed(server: Server) -> None:
-    """W7: its `spec.podUID` is another one."""
-    rig = rig_of(server)
-    object_of(server, "name-p1", "p0", "g3")
-
-    started(rig, server, "p1")
-
-    assert kinds(server) == [
-        PutDeviceBinding,
-        GetDeviceBinding,
-        RemoveDeviceBinding,
-        PutDeviceBinding,
-    ]
-    assert said(server) == {"p1": ("g0",)}
-
-
 def test_an_object_that_was_removed_by_somebody_else_is_created_again(server: Server) -> None:
     rig = rig_of(server)
     created = server.create(pod("p1", {GPU: 1, NIC: 1}))
@@ -329,21 +245,47 @@ def test_a_server_without_the_kind_is_asked_again(server: Server) -> None:
 
 
 @pytest.mark.parametrize("synchronous", [True, False])
-def test_what_the_server_forbids_is_told(server: Server, *, synchronous: bool) -> None:
+def test_what_the_server_finds_invalid_is_told_and_never_asked_again(
+    server: Server, *, synchronous: bool
+) -> None:
     rig = rig_of(server, synchronous=synchronous)
     created = server.create(pod("p1", {GPU: 1}))
     rig.admit(created)
-    rig.on_api = lambda _: ApiRefused(403, "Forbidden", "not on this node")
+    rig.on_api = lambda _: ApiRefused(422, "Invalid", "spec.containers is wrong")
 
     if synchronous:
         answer = rig.run(rig.manager.api.before_start(created))
         assert answer.reason == "UnexpectedAdmissionError"
-        assert "the API server refused the pod's devices: not on this node" in answer.message
+        told = "the API server refused the pod's devices: spec.containers is wrong"
+        assert told in answer.message
     else:
         assert flush(rig)
         assert not rig.manager.api.is_owed
     [record] = [each for each in rig.manager.take_records() if isinstance(each, DevicesBound)]
-    assert (record.target, record.error) == ("devicebinding", "not on this node")
+    assert (record.target, record.error) == ("devicebinding", "spec.containers is wrong")
+
+
+@pytest.mark.parametrize("code", [401, 403])
+@pytest.mark.parametrize("synchronous", [True, False])
+def test_what_the_kubelet_is_forbidden_is_asked_again(
+    server: Server, code: int, *, synchronous: bool
+) -> None:
+    """Kubernetes' components wait for rules and tokens; no pod fails of them."""
+    rig = rig_of(server, synchronous=synchronous)
+    created = server.create(pod("p1", {GPU: 1}))
+    rig.admit(created)
+    rig.on_api = lambda _: ApiRefused(code, "Forbidden", "no rule allows it yet")
+
+    if synchronous:
+        answer = rig.run(rig.manager.api.before_start(created))
+        assert (answer.retry, answer.message) == (True, "no rule allows it yet")
+        rig.on_api = server.answer
+        assert rig.run(rig.manager.api.before_start(created)) == ADMITTED
+    else:
+        assert not flush(rig)
+        rig.on_api = server.answer
+        assert flush(rig)
+    assert said(server) == {"p1": ("g0",)}
 
 
 def test_after_a_restart_pods_have_what_their_objects_say(server: Server) -> None:
@@ -389,48 +331,16 @@ def test_nothing_is_admitted_before_both_lists_are_there(server: Server) -> None
     assert isinstance(server.calls[-1], ListDeviceBindings)
 
 
-def test_objects_of_pods_that_are_gone_are_removed_after_the_start(server: Server) -> None:
-    """An orphan holds no device, and goes."""
-    rig = rig_of(server)
-    old = started(rig, server, "p1")
-    server.delete(old)
-    restart(rig, server)
-    assert rig.manager.snapshot().bindings == ()
-    assert rig.manager.api.is_owed
-    server.is_down = True
-    assert not flush(rig)
-    server.is_down = False
+def test_no_object_follows_a_pod_that_is_refused_after_its_admission(server: Server) -> None:
+    """S5.8: other handlers come after the device manager; nobody is to read what never was (I4)."""
+    rig = rig_of(server, synchronous=False)
+    created = server.create(pod("p1", {GPU: 1}))
+    rig.admit(created)
+
+    rig.manager.api.owe_nothing(created.uid)
 
     assert flush(rig)
-
-    assert said(server) == {}
-
-
-def test_an_orphan_that_is_gone_already_is_forgotten(server: Server) -> None:
-    rig = rig_of(server)
-    old = started(rig, server, "p1")
-    server.delete(old)
-    restart(rig, server)
-    [made] = server.devices.objects()
-    server.devices.answer(RemoveDeviceBinding(made.pod, made.revision))
-
-    assert flush(rig)
-    assert not rig.manager.api.is_owed
-
-
-def test_an_orphan_that_was_in_the_way_is_removed_once(server: Server) -> None:
-    rig = rig_of(server)
-    old = started(rig, server, "p1")
-    server.delete(old)
-    restart(rig, server)
-    rig.plug(GPU, "g0")
-    again = server.create(replace(pod("p2", {GPU: 1}), name=old.name))
-    rig.admit(again)
-
-    assert rig.run(rig.manager.api.before_start(again)) == ADMITTED
-
-    assert not rig.manager.api.is_owed
-    assert said(server) == {"p2": ("g0",)}
+    assert server.calls == []
 
 
 def test_an_object_whose_devices_another_pod_has_is_replaced(server: Server) -> None:
