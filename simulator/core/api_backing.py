@@ -13,6 +13,7 @@ from simulator.core.instants import Duration
 from simulator.core.manager_state import ManagerState
 from simulator.core.persistence.protocol import StartDelayed
 from simulator.core.pods import Pod, PodUid
+from simulator.core.records import DevicesReleased
 from simulator.core.refusals import ADMITTED, Admission, refused
 from simulator.core.transitions import DeviceBinding
 
@@ -39,6 +40,11 @@ class ApiBacking:
         listed = yield from state.persistence.on_pods_listed(state, pods)
         if listed.error:
             return listed.error
+        outdated = tuple(pod for pod in listed.outdated if pod in state.pod_devices)
+        for pod in outdated:
+            state.pod_devices.remove_pod(pod)
+        if outdated:
+            state.note(DevicesReleased(outdated))
         for binding in listed.bindings:
             if binding.resource not in state.inventory.endpoints:
                 state.inventory.restore(binding.resource, state.now)
@@ -58,6 +64,13 @@ class ApiBacking:
         if isinstance(gate, StartDelayed):
             return Admission(admitted=False, message=gate.message, retry=True)
         return refused(gate, state.behavior)
+
+    def owe_nothing(self, pod: PodUid) -> None:
+        """Tell the API nothing more of a pod that is refused although it was admitted here (S5.8).
+
+        It has its records until it is released, but never used them.
+        """
+        self._state.persistence.owe_nothing(pod)
 
     @property
     def flush_period(self) -> Duration | None:

@@ -93,6 +93,10 @@ class ManagerState:
         """Return the pod that holds a device; None when none does."""
         return self.pod_devices.owner(device, resource)
 
+    def is_active(self, pod: PodUid) -> bool:
+        """Tell whether a pod is active (S6.5)."""
+        return pod in self.facts.active_pods
+
     def note(self, record: Record) -> None:
         """Add a record of what happened."""
         self.records.append(record)

@@ -96,6 +96,10 @@ class CheckpointPersistence(PersistenceDefaults):
         """Have these bindings in every file from now on."""
         self._renderer.put(bindings)
 
+    def leave_out(self, pods: Iterable[PodUid]) -> None:
+        """Have nothing of these pods in any file from now on."""
+        self._renderer.remove_pods(pods)
+
     @override
     def record(self, binding: DeviceBinding) -> None:
         """Have the binding in every file from now on, also if its admission is refused (S3.16)."""
@@ -131,7 +135,7 @@ class CheckpointPersistence(PersistenceDefaults):
         self, view: ManagerView, pods: Sequence[PodUid]
     ) -> StoreDecision[Refusal | None]:
         """Leave the entries out of the next write (S4.10)."""
-        self._renderer.remove_pods(pods)
+        self.leave_out(pods)
         return nothing_to_do()
 
     @override

@@ -4,10 +4,12 @@ A pod whose spec does not have its devices is dirty; dirty pods are flushed to t
 loop, once every `flushPeriod`, in the order in which they became dirty. Nothing waits for it, so
 between two flushes a crash together with the disk loses what was not flushed.
 
-The file counts wherever it says something (W11): what the API has then is a copy, and one that
-differs stays, since devices in a spec are never exchanged. What the file does not have is taken
-from the specs of the node's pods, so a lost or damaged file is repaired from them, but for the
-plugins' responses: null stands for those in the file, and the plugins are asked again.
+The file counts wherever it says something of a pod that is there (W11): what the API has then is a
+copy, and one that differs stays, since devices in a spec are never exchanged. What the file does
+not have is taken from the specs of the node's pods, so a lost, damaged or outdated file is repaired
+from them, but for the plugins' responses: null stands for those in the file, and the plugins are
+asked again. What is repaired is a record like any other: on a machine that has not these devices
+the pod fails (step E).
 
 Offered in the review of 2018 (persistence-designs 1.2).
 """
@@ -37,6 +39,7 @@ from simulator.core.persistence.spec_devices import (
     bound,
     identity_of,
     named_bindings,
+    outdated_holders,
 )
 from simulator.core.pods import Container, Pod, PodUid
 from simulator.core.records import StatesDiffer
@@ -100,16 +103,18 @@ class CheckpointApiPersistence(CheckpointPersistence):
     @override
     def on_pods_listed(self, view: ManagerView, pods: Sequence[Pod]) -> StoreDecision[PodsListed]:
         """Take up what specs name and the file lacks, and have it in the file."""
-        found = named_bindings(view, pods)
+        outdated = outdated_holders(view, pods)
+        found = named_bindings(view, pods, outdated)
         if found:
             detail = f"{len(found)} device bindings stand in pod specs only"
             view.note(StatesDiffer(believed="api", detail=detail))
+            self.leave_out(outdated)
             self.take(found)
             registered = {resource: tuple(ids) for resource, ids in view.registered()}
             for binding in found:
                 registered.setdefault(binding.resource, ())
             yield from self.write(view, "repair", sorted(registered.items()))
-        return PodsListed(found)
+        return PodsListed(found, outdated)
 
     @override
     def on_pod_admitted(
@@ -125,8 +130,13 @@ class CheckpointApiPersistence(CheckpointPersistence):
         self, view: ManagerView, pod: Pod, reason: str, message: str
     ) -> StoreDecision[Refusal | None]:
         """Owe nothing for a pod that does not run."""
-        self._dirty.pop(pod.uid, None)
+        self.owe_nothing(pod.uid)
         return super().on_pod_rejected(view, pod, reason, message)
+
+    @override
+    def owe_nothing(self, pod: PodUid) -> None:
+        """Leave the pod's spec as it is: it never had what it would say."""
+        self._dirty.pop(pod, None)
 
     @override
     def on_released(
@@ -135,7 +145,7 @@ class CheckpointApiPersistence(CheckpointPersistence):
         """Forget the pods; their specs go with them."""
         self._specs.forget(pods)
         for pod in pods:
-            self._dirty.pop(pod, None)
+            self.owe_nothing(pod)
         return super().on_released(view, pods)
 
     @override
@@ -147,6 +157,7 @@ class CheckpointApiPersistence(CheckpointPersistence):
         )
         if self._bulk and requests:
             return (yield from self._flush_at_once(view, requests))
+        is_granted = True
         for request in requests:
             if request.pod.uid not in self._dirty:
                 continue
@@ -155,8 +166,8 @@ class CheckpointApiPersistence(CheckpointPersistence):
                 return False
             if not isinstance(reply, ApiStored | ApiRefused):
                 raise TypeError(_misfit(reply))
-            self._answered(view, request, reply)
-        return True
+            is_granted &= self._answered(view, request, reply)
+        return is_granted
 
     def _flush_at_once(
         self, view: ManagerView, requests: tuple[BindDevices, ...]
@@ -166,23 +177,30 @@ class CheckpointApiPersistence(CheckpointPersistence):
             return False
         if not isinstance(reply, ApiAnsweredEach):
             raise TypeError(_misfit(reply))
+        is_granted = True
         for request, answer in zip(requests, reply.replies, strict=True):
-            self._answered(view, request, answer)
-        return True
+            is_granted &= self._answered(view, request, answer)
+        return is_granted
 
     def _answered(
         self, view: ManagerView, request: BindDevices, reply: ApiStored | ApiRefused
-    ) -> None:
-        """A refusal is final: what is in the file counts, whatever the API says of it (W11)."""
+    ) -> bool:
+        """Take note of an answer; tell whether the server has said its word about the devices.
+
+        A refusal is final: what is in the file counts, whatever the API says of it (W11). Only
+        where this kubelet is forbidden to ask, it asks again.
+        """
         uid = request.pod.uid
         error = reply.message if isinstance(reply, ApiRefused) else ""
         view.note(bound("resourcebinding", uid, request.bindings, error))
+        if isinstance(reply, ApiRefused) and reply.is_forbidden:
+            return uid not in self._dirty
         pod = self._dirty.get(uid)
-        if pod is None:
-            return
-        self._specs.answered(request.bindings)
-        if not self._specs.lacks(view, pod):
-            del self._dirty[uid]
+        if pod is not None:
+            self._specs.answered(request.bindings)
+            if not self._specs.lacks(view, pod):
+                del self._dirty[uid]
+        return True
 
 
 def _misfit(reply: KeepingReply) -> str:

@@ -104,6 +104,10 @@ class PersistenceDefaults(Persistence):
         return nothing_to_do()
 
     @override
+    def owe_nothing(self, pod: PodUid) -> None:
+        """Have nothing to do: nothing is owed."""
+
+    @override
     def on_tick(self, view: ManagerView) -> StoreDecision[bool]:
         yield from ()
         return True

@@ -49,10 +49,13 @@ class PodsListed:
     Attributes:
         bindings: Device bindings that the device manager is to hold from now on; ids only, so
             without a response.
+        outdated: Pods that are not there any more and of which a file still had a record, with
+            devices that the API gives to another one: their records go.
         error: Why the API could not be asked for all of it: no pod may be admitted before it can.
     """
 
     bindings: tuple[DeviceBinding, ...] = ()
+    outdated: tuple[PodUid, ...] = ()
     error: str = ""
 
 
@@ -94,6 +97,10 @@ class ManagerView(Protocol):
 
     def holder(self, resource: ResourceName, device: DeviceId) -> PodUid | None:
         """The pod that holds a device; None when it is free."""
+        ...
+
+    def is_active(self, pod: PodUid) -> bool:
+        """Tell whether a pod is active (S6.5): at the first LIST, only static ones can be."""
         ...
 
     def note(self, record: Record) -> None:
@@ -196,6 +203,13 @@ class Persistence(Protocol):
 
     def before_start(self, view: ManagerView, pod: Pod) -> StoreDecision[Gate]:
         """A container of an admitted pod is about to start. Costs nothing when nothing is owed."""
+        ...
+
+    def owe_nothing(self, pod: PodUid) -> None:
+        """An admitted pod is refused after all, by others (S5.8): the API is not to be told of it.
+
+        Its records stay until it is released.
+        """
         ...
 
     def on_tick(self, view: ManagerView) -> StoreDecision[bool]:

@@ -6,11 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.core.api_calls import ApiStored, BindDevices, BindManyDevices, DeviceBindingsListed
+from simulator.core.api_calls import (
+    ApiAnsweredEach,
+    ApiCall,
+    ApiRefused,
+    ApiReply,
+    ApiStored,
+    BindDevices,
+    BindManyDevices,
+    DeviceBindingsListed,
+)
 from simulator.core.calls import AllocateCall
+from simulator.core.devices import device_ids
 from simulator.core.instants import SECOND, Duration
 from simulator.core.persistence.checkpoint_api import CheckpointApiPersistence
-from simulator.core.records import DevicesBound, StatesDiffer, StateWritten
+from simulator.core.pods import ContainerName
+from simulator.core.records import DevicesBound, DevicesReleased, StatesDiffer, StateWritten
 from tests.core.driving import GPU, MAIN, NIC, Rig, container, ids, pod
 from tests.core.persistence.api_server import Server, flush, restart
 
@@ -177,6 +188,128 @@ def test_what_was_refused_for_good_is_not_asked_for_again(server: Server) -> Non
     assert rig.manager.devices_of(created.uid, MAIN)[GPU].keys() == {"g0"}
     [record] = [each for each in rig.manager.take_records() if isinstance(each, DevicesBound)]
     assert "is bound to other devices" in record.error
+
+
+@pytest.mark.parametrize("code", [401, 403])
+@pytest.mark.parametrize("bulk", [True, False])
+def test_what_the_kubelet_is_forbidden_stays_owed(server: Server, code: int, *, bulk: bool) -> None:
+    """It says nothing of the devices; others behind it are written all the same."""
+    rig = rig_of(server, bulk=bulk)
+    first = server.create(pod("p1", {GPU: 1}))
+    second = server.create(pod("p2", {GPU: 1}))
+    rig.admit(first)
+    rig.admit(second)
+    refusal = ApiRefused(code, "Forbidden", "no rule allows it yet")
+
+    def strict(call: ApiCall) -> ApiReply:
+        if isinstance(call, BindManyDevices):
+            return ApiAnsweredEach(tuple(_one(strict(each)) for each in call.requests))
+        is_first = isinstance(call, BindDevices) and call.pod.uid == first.uid
+        return refusal if is_first else server.answer(call)
+
+    rig.on_api = strict
+    assert not flush(rig)
+    assert (server.named(first), server.named(second)) == (None, ids("g1"))
+    rig.on_api = server.answer
+
+    assert flush(rig)
+
+    assert server.named(first) == ids("g0")
+    assert not rig.manager.api.is_owed
+
+
+def _one(reply: ApiReply) -> ApiStored | ApiRefused:
+    assert isinstance(reply, ApiStored | ApiRefused)
+    return reply
+
+
+def test_a_forbidden_pod_that_went_meanwhile_is_owed_nothing(server: Server) -> None:
+    rig = rig_of(server)
+    rig.admit(server.create(pod("p1", {GPU: 1})))
+    flushing = rig.manager.api.flush()
+    next(flushing)
+    rig.end("p1")
+    rig.run(rig.manager.release_inactive())
+
+    with pytest.raises(StopIteration) as ended:
+        flushing.send(ApiRefused(403, "Forbidden", "no rule allows it yet"))
+
+    assert ended.value.value
+    assert not rig.manager.api.is_owed
+
+
+def test_a_pod_that_is_refused_after_its_admission_is_not_written(server: Server) -> None:
+    """S5.8: other handlers come after the device manager; nobody is to read what never was (I4)."""
+    rig = rig_of(server)
+    created = server.create(pod("p1", {GPU: 1}))
+    rig.admit(created)
+
+    rig.manager.api.owe_nothing(created.uid)
+
+    assert flush(rig)
+    assert server.calls == []
+    assert rig.manager.devices_of(created.uid, MAIN)[GPU].keys() == {"g0"}
+
+
+def test_a_file_may_know_containers_that_the_spec_does_not(server: Server) -> None:
+    """An operator's file, or that of another pod with this UID: there is nothing to write."""
+    rig = rig_of(server)
+    old = server.create(pod("p1", container("old", {GPU: 1})))
+    rig.admit(old)
+    flush(rig)
+    server.delete(old)
+    renamed = server.create(pod("p1", container("renamed", {GPU: 1})))
+
+    assert restart(rig, server, renamed) == ""
+    rig.plug(GPU, "g0", "g1")
+    rig.facts.sources_ready = True
+    rig.admit(renamed)
+
+    assert flush(rig)
+    assert server.named(renamed, ContainerName("renamed")) == ids("g1")
+    assert not rig.manager.api.is_owed
+
+
+def test_an_outdated_file_gives_way_to_what_the_api_says_of_pods_that_are_there(
+    server: Server,
+) -> None:
+    """W10, W11: the file's last write was lost with the power, after the flush."""
+    rig = rig_of(server)
+    gone = server.create(pod("p1", {GPU: 1}))
+    rig.admit(gone)
+    flush(rig)
+    outdated = rig.file
+    server.delete(gone)
+    rig.end("p1")
+    there = server.create(pod("p2", {GPU: 1}))
+    rig.admit(there)
+    flush(rig)
+    rig.file = outdated
+    rig.manager.take_records()
+
+    assert restart(rig, server) == ""
+
+    bindings = rig.manager.snapshot().bindings
+    assert [(each.pod, device_ids(each.devices)) for each in bindings] == [("p2", ids("g0"))]
+    [repair] = rig.writes
+    assert b'"PodUID":"p1"' not in repair
+    [record] = [each for each in rig.manager.take_records() if isinstance(each, DevicesReleased)]
+    assert record.pods == ("p1",)
+    rig.plug(GPU, "g0", "g1")
+    assert rig.admit(server.seen(there)).admitted
+
+
+def test_a_static_pod_keeps_what_the_spec_of_another_pod_names(server: Server) -> None:
+    """S5.3: it comes before the LIST and is there, although no LIST has it."""
+    rig = rig_of(server)
+    static = replace(pod("s1", {GPU: 1}), static=True)
+    rig.admit(static)
+    named = server.name_devices(server.create(pod("p1", {GPU: 1})), "g0")
+
+    assert rig.run(rig.manager.api.pods_listed(server.listed())) == ""
+
+    assert rig.manager.devices_of(static.uid, MAIN)[GPU].keys() == {"g0"}
+    assert rig.manager.devices_of(named.uid, MAIN) == {}
 
 
 def test_a_pod_created_anew_with_the_same_name_is_not_written(server: Server) -> None:

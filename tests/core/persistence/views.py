@@ -25,5 +25,9 @@ class View:
         del resource, device
         return None
 
+    def is_active(self, pod: PodUid) -> bool:
+        del pod
+        return False
+
     def note(self, record: Record) -> None:
         del record
