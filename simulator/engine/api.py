@@ -247,9 +247,14 @@ class ApiServer(Reachability):
             watcher()
 
     def _present(self, pod: PodIdentity) -> ApiPod | None:
-        """Return the pod that has this name now."""
+        """Return the pod that has this name now, in its namespace."""
+        meant = self._pods.get(pod.uid)
+        if meant is not None:
+            return meant
         found = self._by_name.get(pod.name)
-        return None if found is None or found.deleted else found
+        if found is None or found.deleted or found.pod.namespace != pod.namespace:
+            return None
+        return found
 
     def _rebound(self, uid: PodUid) -> None:
         self._changed(self._pods[uid])

@@ -31,16 +31,21 @@ class ApiUpkeep:
         self._echoes: defaultdict[PodUid, list[tuple[int, Callable[[ApiReply], None]]]]
         self._echoes = defaultdict(list)
 
-    def learn(self, pods: Sequence[Pod], done: Callable[[], None]) -> None:
-        """Learn from the pods of the first LIST; `done` is called when all is known."""
+    def learn(self, listed: Callable[[], Sequence[Pod]], done: Callable[[], None]) -> None:
+        """Learn from the pods of the first LIST; `done` is called when all is known.
+
+        Args:
+            listed: Returns the pods that the API has now; each try has a list of its own.
+            done: Whoever takes up pods.
+        """
 
         def learned(error: str) -> None:
             if error:
-                self._driver.process.after(LIST_RETRY, partial(self.learn, pods, done))
+                self._driver.process.after(LIST_RETRY, partial(self.learn, listed, done))
             else:
                 done()
 
-        self._driver.run_store(self._manager.pods_listed(pods), learned)
+        self._driver.run_store(self._manager.pods_listed(listed()), learned)
 
     # What is owed
 

@@ -17,7 +17,7 @@ from simulator.core.facts import KubeletFacts
 from simulator.core.instants import Duration
 from simulator.core.panics import KubeletPanic
 from simulator.core.persistence.protocol import Restored
-from simulator.core.pods import PodUid
+from simulator.core.pods import Pod, PodUid
 from simulator.core.records import HealthUpdated, KubeletStarted
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeBooted
@@ -158,8 +158,7 @@ class Kubelet:
         host.api.connect(host.name, self._pod_changed)
         self._node_status.start()
         if warm:
-            pods = [api.pod for api in host.api.pods(host.name) if not api.status.is_terminal]
-            self._upkeep.learn(pods, self._take_over)
+            self._upkeep.learn(self._living_pods, self._take_over)
         else:
             self.process.after(STATIC_BATCH_DELAY, self._admit_static_pods)
             self.process.after(FIRST_BATCH_DELAY, self._list_pods)
@@ -188,15 +187,23 @@ class Kubelet:
 
     def _list_pods(self) -> None:
         """Get the pods once the API server can be reached (S5.3)."""
-        self._host.api.when_reachable(self._host.name, self._admit_first_batch)
+        self._host.api.when_reachable(self._host.name, self._learn_devices)
+
+    def _learn_devices(self) -> None:
+        """Learn what the API says of devices, which may take a while; no pod is taken up before."""
+        if self.process.is_alive():
+            self._upkeep.learn(self._living_pods, self._admit_first_batch)
 
     def _admit_first_batch(self) -> None:
-        if self.process.is_alive():
-            self._listed = True
-            pods = self._host.api.pods(self._host.name)
-            listed = [api for api in pods if not api.spec.static]
-            living = [api.pod for api in listed if not api.status.is_terminal]
-            self._upkeep.learn(living, partial(self._admission.admit_first_batch, listed))
+        """Admit the pods that are there now; what happens to pods is news from here on."""
+        self._listed = True
+        self._admission.admit_first_batch(self._pods_of_the_api())
+
+    def _pods_of_the_api(self) -> list[ApiPod]:
+        return [api for api in self._host.api.pods(self._host.name) if not api.spec.static]
+
+    def _living_pods(self) -> list[Pod]:
+        return [api.pod for api in self._pods_of_the_api() if not api.status.is_terminal]
 
     def _batch_done(self) -> None:
         self.settled = True
@@ -242,6 +249,8 @@ class Kubelet:
         return self._files_read if api is not None and api.spec.static else self._listed
 
     def _updated(self, local: LocalPod, api: ApiPod) -> None:
+        local.pod = api.pod
+        self._statuses.saw(local, api.status)
         local.deleting = local.deleting or api.deleting
         rejected = local.stage is Stage.REJECTED
         becomes_active = rejected and self._behavior.rejected_pods_become_active

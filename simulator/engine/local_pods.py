@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from simulator.core.facts import ActivePods
@@ -42,9 +42,11 @@ class LocalPod:
     """One pod as this kubelet process knows it.
 
     Attributes:
+        pod: Its identity and containers, as the kubelet has seen it last.
         status: The kubelet's cached status.
         deleting: Whether the kubelet has seen a deletion timestamp.
-        starting: Whether a container start is under way.
+        starting: Whether a container start is under way; a pod that leaves `ADMITTED` gives it up.
+        starts: How many container starts were begun so far.
     """
 
     api: ApiPod
@@ -52,11 +54,12 @@ class LocalPod:
     stage: Stage = Stage.QUEUED
     deleting: bool = False
     starting: bool = False
+    starts: int = 0
+    pod: Pod = field(init=False)
 
-    @property
-    def pod(self) -> Pod:
-        """The pod's identity and containers."""
-        return self.api.pod
+    def __post_init__(self) -> None:
+        """See the pod for the first time."""
+        self.pod = self.api.pod
 
     @property
     def uid(self) -> PodUid:
@@ -103,14 +106,18 @@ class LocalPods:
         self._pods[pod.uid] = pod
 
     def drop(self, pod: LocalPod) -> None:
-        """Forget a pod: it is not active any more (a force-deleted one, S6.5)."""
+        """Forget a pod: it is not active any more (a force-deleted one, S6.5).
+
+        What is still under way for it, such as the start of a container, comes to nothing.
+        """
         self._pods.pop(pod.uid, None)
-        self._touch()
-        self._leave(pod)
+        self.move(pod, Stage.TERMINATED)
 
     def move(self, pod: LocalPod, stage: Stage) -> None:
         """Bring a pod to another stage."""
         pod.stage = stage
+        if stage is not Stage.ADMITTED:
+            pod.starting = False
         self._touch()
         if stage not in _ACTIVE:
             self._leave(pod)

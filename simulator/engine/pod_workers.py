@@ -166,12 +166,15 @@ class PodWorkers:
     def _start(self, local: LocalPod, container: Container) -> None:
         """Start a container when the persistence lets it (`before_start`)."""
         local.starting = True
+        local.starts += 1
         self._driver.run_store(
             self._manager.api.before_start(local.pod),
             lambda gate: self._passed(local, container, gate),
         )
 
     def _passed(self, local: LocalPod, container: Container, gate: Admission) -> None:
+        if not local.starting:
+            return
         if gate.admitted:
             self._driver.run(
                 self._manager.run_options(local.pod, container.name),
@@ -179,16 +182,29 @@ class PodWorkers:
             )
             return
         local.starting = False
-        if local.stage is not Stage.ADMITTED:
-            return
         if gate.retry:
             self._statuses.set(local, replace(local.status, waiting=gate.message))
-            self._driver.process.after(GATE_BACK_OFF, lambda: self.sync_in_turn(local))
+            self._sync_later(local, GATE_BACK_OFF)
         else:
             fail_refused(self._parts, local, gate)
             self._failed(local)
 
+    def _sync_later(self, local: LocalPod, back_off: Duration) -> None:
+        """Try again after a while, unless somebody else has done so by then.
+
+        Kubelet: the work queue has one entry for each pod, whoever puts it there.
+        """
+        starts = local.starts
+
+        def sync() -> None:
+            if local.starts == starts:
+                self.sync_in_turn(local)
+
+        self._driver.process.after(back_off, sync)
+
     def _prepared(self, local: LocalPod, container: Container, result: RunOptionsResult) -> None:
+        if not local.starting:
+            return
         if result.error:
             local.starting = False
             self._wait(local, container.name, result.error)
@@ -202,12 +218,12 @@ class PodWorkers:
         self._host.emit(ContainerChanged(local.uid, container, "waiting", message))
         self._host.emit(EventEmitted("Warning", "Failed", f"Error: {error}", local.uid))
         self._statuses.set(local, replace(local.status, waiting=message))
-        self._driver.process.after(SYNC_BACK_OFF, lambda: self.sync_in_turn(local))
+        self._sync_later(local, SYNC_BACK_OFF)
 
     def _started(self, local: LocalPod, container: Container, result: RunOptionsResult) -> None:
-        local.starting = False
-        if local.stage is not Stage.ADMITTED:
+        if not local.starting:
             return
+        local.starting = False
         runtime = self._host.runtime
         again = runtime.current(local.uid, container.name) is not None
         devices = self._given(local.uid, container.name)

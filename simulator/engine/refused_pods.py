@@ -14,6 +14,7 @@ from simulator.engine.local_pods import LocalPod, Stage
 def fail_refused(parts: KubeletParts, local: LocalPod, admission: Admission) -> None:
     """Fail a pod for good: an event with the reason, and the same in its status."""
     parts.pods.move(local, Stage.REJECTED)
+    parts.manager.api.owe_nothing(local.uid)
     parts.host.emit(EventEmitted("Warning", admission.reason, admission.message, local.uid))
     parts.statuses.set(
         local,

@@ -13,6 +13,9 @@ from dataclasses import replace
 import pytest
 
 from simulator.core.behavior import Readmission
+from simulator.core.persistence.choosing import OptionValue
+from simulator.core.persistence.spec_devices import bindings_in_spec
+from simulator.core.pods import Container, ContainerName
 from simulator.core.records import ContainerChanged, DevicesBound, InvariantViolated
 from simulator.engine.actions import (
     Action,
@@ -28,8 +31,19 @@ from simulator.engine.actions import (
 )
 from simulator.engine.spec import SimulationSpec
 from store.memory.store import MemoryStore
-from tests.engine.runs import GPU, NODE, Run, a_spec, devices, pod, seconds, with_plugin
+from tests.engine.runs import (
+    GPU,
+    NIC,
+    NODE,
+    Run,
+    a_spec,
+    devices,
+    pod,
+    seconds,
+    with_plugin,
+)
 
+Options = tuple[tuple[str, OptionValue], ...]
 PERSISTENCES = ("checkpoint", "checkpoint+api", "bind-resource", "pod-status", "binding-object")
 """P1, P2, P3, P4 with P1, and P5 without a file."""
 
@@ -81,6 +95,11 @@ def late(spec: SimulationSpec) -> SimulationSpec:
     return with_plugin(spec, reregister_after=seconds(5))
 
 
+def with_a_static_trainer(spec: SimulationSpec) -> SimulationSpec:
+    pods = tuple(replace(each, static=each.name == "trainer") for each in spec.pods)
+    return replace(spec, pods=pods)
+
+
 def as_it_is(spec: SimulationSpec) -> SimulationSpec:
     return spec
 
@@ -92,6 +111,13 @@ ROWS: dict[str, tuple[Changed, tuple[Action, ...], str]] = {
         as_it_is,
         (ApiOutage(NODE, seconds(20)), RestartKubelet(NODE, SECONDS)),
         "K K K K K",
+    ),
+    # The mirror pod of a static one cannot carry the binding, so P3 and P5 have no record of it:
+    # while it runs on its device seems free. A new choice would hurt nobody; this does.
+    "kubelet restart, static pod": (
+        with_a_static_trainer,
+        (RestartKubelet(NODE, SECONDS),),
+        "K K D K D",
     ),
     # The plugin is first; later than the pods it makes them fail, whatever keeps the records (F).
     "reboot, same devices": (as_it_is, (RebootNode(NODE, SECONDS),), "K K K K K"),
@@ -124,7 +150,7 @@ def test_what_survives(event: str) -> None:
     assert found == dict(zip(PERSISTENCES, expected.split(), strict=True))
 
 
-def started_during(persistence: str, options: tuple[tuple[str, bool], ...] = ()) -> bool:
+def started_during(persistence: str, options: Options = ()) -> bool:
     """Tell whether a pod starts that has arrived just before the API server goes away."""
     spec = with_plugin(spec_of(persistence), latency=replace_latency(spec_of(persistence)))
     run = Run(replace(spec, persistence_options=options), store_factory=lambda _: MemoryStore())
@@ -157,17 +183,46 @@ def test_an_outage_blocks_what_is_bound_before_the_start() -> None:
     assert started_during("binding-object", (("synchronous", False),))
 
 
-@pytest.mark.parametrize(
+WRITING = pytest.mark.parametrize(
     ("persistence", "options"),
     [
         ("checkpoint+api", ()),
+        ("checkpoint+api", (("bulkBind", True), ("flushPeriod", seconds(0)))),
         ("bind-resource", ()),
         ("binding-object", ()),
         ("binding-object", (("synchronous", False),)),
     ],
 )
+
+
+@WRITING
+def test_a_pod_that_the_node_has_no_room_for_is_never_written(
+    persistence: str, options: Options
+) -> None:
+    """S5.8, I4: the device manager admits it, the accounting of the predicates refuses it."""
+    both = Container(ContainerName("main"), ((GPU, 1), (NIC, 1)))
+    spec = replace(spec_of(persistence), pods=(pod("next", both),), persistence_options=options)
+    run = Run(spec)
+    run.do(StartPlugin("gpu"))
+    run.wait(15)
+    # A resource that the Node object has, and of which nothing is left, but no plugin any more.
+    run.simulation.api.node(NODE).allocatable[NIC] = 0
+    run.begin(CreatePod("next"))
+    run.wait(5)
+
+    refused = run.pod("next")
+    assert (refused.phase, refused.reason) == ("Failed", "OutOfexample.com/nic")
+    assert refused.devices == ((GPU, 1),)
+    assert not [each for each in run.records(DevicesBound) if each.pod == refused.uid]
+    assert refused.uid not in {each.pod.uid for each in run.simulation.api.devices.objects()}
+    found = run.simulation.api.pod_named("next")
+    assert found is not None
+    assert list(bindings_in_spec(found.pod)) == []
+
+
+@WRITING
 def test_a_pod_that_is_deleted_while_its_write_waits_leaves_nothing(
-    persistence: str, options: tuple[tuple[str, bool], ...]
+    persistence: str, options: Options
 ) -> None:
     """Last row: dropped by the check of the UID, refused, or an orphan that goes in the end."""
     run = Run(replace(spec_of(persistence), persistence_options=options))
