@@ -28,7 +28,7 @@ from simulator.engine.api_requests import (
 )
 from simulator.engine.kubelet_api import ApiClient
 from simulator.engine.latencies import STATUS_TICK
-from simulator.engine.local_pods import LocalPod
+from simulator.engine.local_pods import LocalPod, Stage
 from simulator.engine.timeline import Process, Timeline
 
 DevicesOf = Callable[[PodUid], tuple[DeviceBinding, ...]]
@@ -84,6 +84,8 @@ class StatusManager:
         self._numbers: dict[PodUid, int] = {}
         self._ending: set[PodUid] = set()
         self._anew: set[PodUid] = set()
+        self._differing: dict[PodUid, LocalPod] = {}
+        self._devices: dict[PodUid, tuple[DeviceBinding, ...]] = {}
         self._pass: deque[_Version] = deque()
         self._is_busy = self._is_notified = self._tick_is_planned = False
 
@@ -113,18 +115,37 @@ class StatusManager:
         Changes that are one patch are what the pod is like when a pass begins; else each waits as
         it is now.
         """
+        self._owe(pod)
+        self._notify()
+
+    def _owe(self, pod: LocalPod) -> None:
+        self._differing.pop(pod.uid, None)
+        self._look_at_devices(pod)
         number = self._numbers[pod.uid] = self._numbers.get(pod.uid, 0) + 1
         if self._coalesces:
             self._unsent[pod.uid, _ALL] = partial(self._version_of, pod)
         else:
             version = self._version_of(pod)
             self._unsent[pod.uid, number] = lambda: version
-        self._notify()
 
     def send_anew(self, pod: LocalPod) -> None:
         """Patch a pod's status though it is as it was: the health of its devices is not (S9.6)."""
         self._anew.add(pod.uid)
         self.send(pod)
+
+    def saw(self, pod: LocalPod, status: PodStatus) -> None:
+        """See what the API says of a pod; what differs from what was sent is patched anew (S12.3).
+
+        That is the ticker's work. A patch of an earlier kubelet may come through later than those
+        of this one. What has ended for the API has ended.
+        """
+        uid = pod.uid
+        is_sent = uid in self._cached and uid not in self._numbers
+        if is_sent and status != pod.status and not status.is_terminal:
+            self._differing[uid] = pod
+            self._plan_tick()
+        else:
+            self._differing.pop(uid, None)
 
     def finish(self, pod: LocalPod) -> None:
         """Delete the pod from the API for good, after its last status (S12.4)."""
@@ -135,6 +156,8 @@ class StatusManager:
         """Drop what is known of a pod that is gone."""
         self._cached.discard(uid)
         self._ending.discard(uid)
+        self._differing.pop(uid, None)
+        self._devices.pop(uid, None)
         self._drop(uid)
 
     def _drop(self, uid: PodUid) -> None:
@@ -159,9 +182,18 @@ class StatusManager:
         self._next()
 
     def _version_of(self, pod: LocalPod) -> _Version:
-        devices = self._devices_of(pod.uid)
+        self._look_at_devices(pod)
+        devices = self._devices.get(pod.uid, ())
         number = self._numbers[pod.uid]
         return _Version(pod, pod.status, devices, number, ends=pod.uid in self._ending)
+
+    def _look_at_devices(self, pod: LocalPod) -> None:
+        """See what a pod has; what one that has ended had stays, and a refused one has nothing.
+
+        Its record may be another pod's by the time at which its last status is sent (S6.3).
+        """
+        if pod.stage is Stage.ADMITTED:
+            self._devices[pod.uid] = self._devices_of(pod.uid)
 
     def _next(self) -> None:
         while self._pass:
@@ -183,18 +215,22 @@ class StatusManager:
             self.forget(version.pod.uid)
             self._next()
         elif version.pod.uid in self._anew:
-            self._patch(version)
+            self._patch(version, reply)
         elif reply.status == version.status and _named(version.devices) <= _named(reply.devices):
             if version.ends and not version.status.is_terminal:
-                self._patch(version)
+                self._patch(version, reply)
             else:
                 self._patched(version, reply)
         else:
-            self._patch(version)
+            self._patch(version, reply)
 
-    def _patch(self, version: _Version) -> None:
-        """Patch; the last status of a pod that was running says that its containers have ended."""
-        request = PatchPodStatus(_identity(version.pod), version.status, version.devices)
+    def _patch(self, version: _Version, read: PodRead) -> None:
+        """Patch; the last status of a pod that was running says that its containers have ended.
+
+        Who has nothing to say of the devices leaves there what is said of them (S13.1).
+        """
+        devices = version.devices or read.devices
+        request = PatchPodStatus(_identity(version.pod), version.status, devices)
         self._client.send(request, partial(self._patched, version))
 
     def _patched(self, version: _Version, reply: RequestReply) -> None:
@@ -229,6 +265,8 @@ class StatusManager:
 
         def tick() -> None:
             self._tick_is_planned = False
+            for pod in tuple(self._differing.values()):
+                self._owe(pod)
             if not self._is_notified:
                 self._begin()
 

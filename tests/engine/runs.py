@@ -16,7 +16,9 @@ from simulator.core.transitions import NodeName
 from simulator.engine.actions import Action
 from simulator.engine.faults import Fault
 from simulator.engine.observation import PodObservation
+from simulator.engine.ports import Adapters
 from simulator.engine.spec import NodeSpec, PluginSpec, PodSpec, SimulationSpec
+from simulator.engine.virtual.simulated_parts import SimulatedParts
 from simulator.engine.virtual.simulation import Simulation
 from simulator.engine.world import Watching
 from simulator.ports import Store
@@ -88,9 +90,10 @@ class Run:
         store_factory: Callable[[NodeName], Store] = no_store,
         faults: tuple[Fault, ...] = (),
         watching: Watching = Watching(),
+        around: Callable[[SimulatedParts], Adapters] = lambda parts: parts,
     ) -> None:
         self.simulation = Simulation(
-            spec, store_factory=store_factory, faults=faults, watching=watching
+            spec, store_factory=store_factory, faults=faults, watching=watching, around=around
         )
         weakref.finalize(self, self.simulation.close)
         self._steps = 0
