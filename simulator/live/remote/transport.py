@@ -51,6 +51,7 @@ from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
 
 _CUT_OFF: Final = "the API server cannot be reached"
+_BROKEN_OFF: Final = "the request was broken off"
 
 
 class RemoteTransport(ApiTransport):
@@ -99,7 +100,7 @@ class RemoteTransport(ApiTransport):
     async def _carry(
         self, node: NodeName, request: ApiRequest, reply: Callable[[RequestReply], None]
     ) -> None:
-        answer: RequestReply
+        answer: RequestReply = ApiUnavailable(_BROKEN_OFF)
         with self._timeline.held():
             try:
                 if self._api.is_cut_off(node, OUTAGE):
@@ -109,7 +110,9 @@ class RemoteTransport(ApiTransport):
                     self._complaints.heard(node, request, answer)
             except ApiUnreachableError as error:
                 answer = ApiUnavailable(str(error))
-            self._timeline.enter(partial(reply, answer))
+            finally:
+                # Else whoever has asked would wait for ever, and with it all that comes after it.
+                self._timeline.enter(partial(reply, answer))
 
     async def _answer(self, node: NodeName, request: ApiRequest) -> RequestReply:
         match request:

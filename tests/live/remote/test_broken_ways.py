@@ -9,10 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from simulator.api.client.endpoint import endpoint_at
+from simulator.api.client.http import HttpClient
 from simulator.api.serving.limits import Limits
 from simulator.api.serving.running import ApiSettings
+from simulator.core.api_calls import ApiUnavailable
+from simulator.core.instants import SECOND, Instant
 from simulator.core.persistence.choosing import OptionValue
 from simulator.core.records import ContainerChanged, KubeletStarted
+from simulator.core.transitions import NodeName
+from simulator.engine.api import ApiServer
+from simulator.engine.api_requests import PatchNodeStatus, RequestReply
+from simulator.live.remote.transport import RemoteTransport
+from simulator.live.timeline import LiveTimeline
 from simulator.ports import Durability
 from store.sql_store import SqlStore
 from tests.api.serving.running import Api, Document, running_api, serving
@@ -158,3 +167,26 @@ def test_a_watch_that_comes_too_late_lists_anew() -> None:
         requests = asyncio.run(run(api))
     followed = [path for _, path in requests if "spec.nodeName" in path]
     assert ["watch=true" in path for path in followed][:3] == [True, False, True]
+
+
+def test_a_request_that_breaks_off_is_answered_all_the_same(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What is not foreseen is logged; whoever has asked asks again, and what waits goes on."""
+
+    async def run() -> RequestReply:
+        timeline = LiveTimeline(asyncio.get_running_loop(), start=Instant(0))
+        client = HttpClient(endpoint_at("http://127.0.0.1:1"))
+        api = ApiServer(timeline, lambda _node, _record: None)
+        transport = RemoteTransport(client, timeline, api, dict, lambda _: None)
+        answered: asyncio.Future[RequestReply] = asyncio.get_running_loop().create_future()
+        unknown = PatchNodeStatus(NodeName("unknown"), {}, {}, "")
+        transport.send(NODE, unknown, answered.set_result)
+        found = await asyncio.wait_for(answered, WITHIN / SECOND)
+        await transport.close()
+        await client.close()
+        timeline.close()
+        return found
+
+    assert asyncio.run(run()) == ApiUnavailable("the request was broken off")
+    assert "request of n0 failed" in caplog.text
