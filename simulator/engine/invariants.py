@@ -48,6 +48,7 @@ class NodeInvariants:
         self._standing: set[tuple[str, str]] = set()
         self._freed_early: list[InvariantViolated] = []
         self._once_admitted: set[PodUid] = set()
+        self._refused_now: set[PodUid] = set()
         self._restored: set[PodUid] = set()
         self._deleted: set[PodUid] = set()
         self._ended: set[PodUid] = set()
@@ -77,7 +78,13 @@ class NodeInvariants:
     def forget(self, uid: PodUid) -> None:
         """Forget a pod that was deleted long ago, unless a container of it still runs."""
         if not any(self._node.runtime.running(uid)):
-            for known in (self._once_admitted, self._restored, self._deleted, self._ended):
+            for known in (
+                self._once_admitted,
+                self._refused_now,
+                self._restored,
+                self._deleted,
+                self._ended,
+            ):
                 known.discard(uid)
 
     def begun(self) -> list[InvariantViolated]:
@@ -106,7 +113,9 @@ class NodeInvariants:
         if not record.admitted:
             # What it had is not lost but taken from it, perhaps by a kubelet that dies of it.
             self._forget({record.pod})
+            self._refused_now.add(record.pod)
             return
+        self._refused_now.discard(record.pod)
         self._once_admitted.add(record.pod)
         if record.pod in self._ended:
             # Old kubelets admit it again (S5.7), start nothing, and may release it at any time.
@@ -130,6 +139,7 @@ class NodeInvariants:
         kubelet = self._node.kubelet
         bindings = kubelet.manager.snapshot().bindings if kubelet is not None else ()
         self._restored = {binding.pod for binding in bindings}
+        self._refused_now.clear()
         self._write_failed = False
 
     def _released(self, record: DevicesReleased) -> None:
@@ -150,9 +160,10 @@ class NodeInvariants:
     def _without_claim(self, uid: PodUid) -> bool:
         """Tell whether the kubelet itself has decided that this pod holds nothing any more.
 
-        A pod that is gone from the API has no claim, also while no kubelet runs (S6.5).
+        A pod that is gone from the API has no claim, also while no kubelet runs (S6.5); nor has one
+        that this kubelet has refused, also when a pod worker ends it (S6.5a).
         """
-        if uid in self._deleted:
+        if uid in self._deleted or uid in self._refused_now:
             return True
         kubelet = self._node.kubelet
         if kubelet is None:

@@ -98,6 +98,7 @@ class Kubelet:
             parts,
             admitted=self._workers.sync,
             rejected=self._rejected,
+            ended=self._workers.take_up_ended,
             batch_done=self._batch_done,
         )
         self.plugins = PluginConnections(parts, listed=self._admission.ask_again)

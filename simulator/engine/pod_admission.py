@@ -27,6 +27,7 @@ class PodAdmission:
         parts: The kubelet.
         admitted: What happens to an admitted pod.
         rejected: What happens to a pod that was refused, after its status is set.
+        ended: What happens to a pod that is not admitted, since it has ended already.
         batch_done: Called when the first batch is over and the sources are ready.
     """
 
@@ -36,6 +37,7 @@ class PodAdmission:
         *,
         admitted: Callable[[LocalPod], None],
         rejected: Callable[[LocalPod], None],
+        ended: Callable[[LocalPod], None],
         batch_done: Callable[[], None],
     ) -> None:
         self._parts = parts
@@ -49,6 +51,7 @@ class PodAdmission:
         self._loop = parts.loop
         self._admitted = admitted
         self._rejected = rejected
+        self._ended = ended
         self._batch_done = batch_done
         self._queue: deque[LocalPod | None] = deque()
 
@@ -76,9 +79,7 @@ class PodAdmission:
             if api.status.is_terminal and not self._behavior.terminated_pods_readmitted:
                 local = LocalPod(api, api.status, deleting=api.deleting)
                 self._pods.add(local)
-                self._pods.move(local, Stage.TERMINATED)
-                if local.deleting:
-                    self._statuses.finish(local)
+                self._ended(local)
             else:
                 self._enqueue(api)
         self._queue.append(None)

@@ -56,6 +56,9 @@ class PodWorkers:
         if local.deleting:
             self.terminate(local)
             return
+        if local.status.is_terminal and any(self._host.runtime.running(local.uid)):
+            self.terminate(local)
+            return
         outcome = local.status.phase if local.status.is_terminal else self._outcome(local)
         if outcome:
             self._finish(local, outcome)
@@ -81,6 +84,17 @@ class PodWorkers:
             self.stop_containers(
                 local.uid, local.spec.termination_grace, lambda: self._terminated(local)
             )
+
+    def take_up_ended(self, local: LocalPod) -> None:
+        """Know a pod that had ended before this kubelet came; what still runs of it is stopped.
+
+        So it may be after a rejection whose kubelet did not live to kill the containers (S5.10).
+        """
+        if any(self._host.runtime.running(local.uid)):
+            self.terminate(local)
+        else:
+            self._pods.move(local, Stage.TERMINATED)
+            self._gone(local)
 
     def stop_containers(
         self, uid: PodUid, grace: Duration, done: Callable[[], None] | None = None

@@ -12,15 +12,10 @@ from simulator.core.records import Record
 from simulator.core.transitions import NodeName
 from simulator.engine.api import ApiServer
 from simulator.engine.api_requests import ApiRequest, RequestReply
-from simulator.engine.ports import (
-    Adapters,
-    ApiTransport,
-    InstalledPlugin,
-    KubeletSocket,
-    NodeSockets,
-    Storage,
-)
+from simulator.engine.plugin_ports import InstalledPlugin, KubeletSocket, NodeSockets
+from simulator.engine.ports import Adapters, ApiTransport
 from simulator.engine.spec import NodeSpec, PluginSpec
+from simulator.engine.storage_ports import Storage
 from simulator.engine.virtual.simulated_parts import SimulatedParts
 
 Refuses = Callable[[ApiRequest], "ApiRefused | None"]

@@ -21,6 +21,7 @@ from simulator.engine.actions import (
     RestartKubelet,
     StartPlugin,
     StopPlugin,
+    UpgradeKubelet,
 )
 from simulator.engine.spec import PluginLatency
 from tests.engine.runs import NIC, NODE, Run, a_plugin, a_spec, container, pod, seconds, with_plugin
@@ -256,3 +257,24 @@ def test_a_pod_of_two_resources_that_fails_in_the_second_shows_the_first_while_i
 
 def slow_allocate() -> PluginLatency:
     return PluginLatency(allocate=seconds(5))
+
+
+@pytest.mark.parametrize("version", ["1.27.5", "1.36.2"])
+def test_what_a_kubelet_did_not_live_to_kill_the_next_one_does(version: str) -> None:
+    """S5.10: housekeeping would have killed it within 2 s; for the API the pod has ended.
+
+    Up to 1.27 it is admitted again, later not (S5.7); a pod worker ends it in both.
+    """
+    run = Run(with_plugin(a_spec(pod("a")), reregister_after=None))
+    run.do(StartPlugin("gpu"))
+    run.do(CreatePod("a"))
+    run.wait(1)
+    run.do(UpgradeKubelet(NODE, "1.26.5"))
+    run.wait(0.012)  # The status is in the API, and its echo on the way.
+    assert run.pod("a").phase == "Failed"
+    assert len(list(run.simulation.nodes[NODE].runtime.running())) == 1
+    run.do(UpgradeKubelet(NODE, version))
+    run.wait(60)
+
+    assert list(run.simulation.nodes[NODE].runtime.running()) == []
+    assert run.pod("a").phase == "Failed"

@@ -16,10 +16,13 @@ from simulator.api.serving.running import ApiSettings
 from simulator.core.api_calls import ApiUnavailable
 from simulator.core.instants import SECOND, Instant
 from simulator.core.persistence.choosing import OptionValue
+from simulator.core.pods import PodUid
 from simulator.core.records import ContainerChanged, KubeletStarted
-from simulator.core.transitions import NodeName
+from simulator.core.transitions import NodeName, PodIdentity
 from simulator.engine.api import ApiServer
-from simulator.engine.api_requests import PatchNodeStatus, RequestReply
+from simulator.engine.api_objects import PodStatus
+from simulator.engine.api_requests import PatchPodStatus, RequestReply
+from simulator.engine.node import Node
 from simulator.live.remote.transport import RemoteTransport
 from simulator.live.timeline import LiveTimeline
 from simulator.ports import Durability
@@ -174,14 +177,18 @@ def test_a_request_that_breaks_off_is_answered_all_the_same(
 ) -> None:
     """What is not foreseen is logged; whoever has asked asks again, and what waits goes on."""
 
+    def broken() -> dict[NodeName, Node]:
+        reason = "there are no nodes"
+        raise KeyError(reason)
+
     async def run() -> RequestReply:
         timeline = LiveTimeline(asyncio.get_running_loop(), start=Instant(0))
         client = HttpClient(endpoint_at("http://127.0.0.1:1"))
         api = ApiServer(timeline, lambda _node, _record: None)
-        transport = RemoteTransport(client, timeline, api, dict, lambda _: None)
+        transport = RemoteTransport(client, timeline, api, broken, lambda _: None)
         answered: asyncio.Future[RequestReply] = asyncio.get_running_loop().create_future()
-        unknown = PatchNodeStatus(NodeName("unknown"), {}, {}, "")
-        transport.send(NODE, unknown, answered.set_result)
+        request = PatchPodStatus(PodIdentity(PodUid("u"), "default", "a"), PodStatus(), ())
+        transport.send(NODE, request, answered.set_result)
         found = await asyncio.wait_for(answered, WITHIN / SECOND)
         await transport.close()
         await client.close()
