@@ -147,26 +147,38 @@ def own_scenario(
             }
         ],
     }
-    steps = _steps(plugins, event, own.path)
+    shown_names = (*names.values(), *left.values())
+    text = scenario_text(_documents(spec, plugins, event, pods=shown_names, path=own.path))
+    notes = _notes(own, here, shown, left, plugin_notes)
+    if any(one.name != "database" for one in persistences):
+        notes = (*_unread(own, versions), *notes)
+    return OwnScenario(text, _parsed(text, own), notes)
+
+
+def _documents(
+    spec: dict[str, Plain],
+    plugins: list[dict[str, Plain]],
+    event: Event,
+    *,
+    pods: Sequence[str],
+    path: str,
+) -> list[Plain]:
+    """Return a scenario for each order in which plugins and pods may be back."""
+    steps = _steps(plugins, event, path)
     back = "reregisterAfter" if event is Event.RESTART else "startsAfterBoot"
-    order_documents: list[Plain] = [
+    return [
         _document(
             {
                 **spec,
                 "plugins": [{**plugin, back: order.after} for plugin in plugins],
                 "steps": steps,
             },
-            (*names.values(), *left.values()),
+            pods,
             event,
             order,
         )
         for order in _ORDERS
     ]
-    text = scenario_text(order_documents)
-    notes = _notes(own, here, shown, left, plugin_notes)
-    if any(one.name != "database" for one in persistences):
-        notes = (*_unread(own, versions), *notes)
-    return OwnScenario(text, _parsed(text, own), notes)
 
 
 def _here(pods: Sequence[NodePod], node: str) -> list[NodePod]:

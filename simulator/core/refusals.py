@@ -30,8 +30,9 @@ class Admission:
         admitted: Whether the pod may start.
         reason: The kubelet's reason, e.g. `UnexpectedAdmissionError`; empty when admitted.
         message: The kubelet's message without the status prefix; empty when admitted.
-        retry: Whether the driver asks again when the plugin reports devices; only under
-            `readmission: wait`, which no kubelet does (S13.5).
+        retry: Whether the driver asks again: when the plugin reports devices, only under
+            `readmission: wait`, which no kubelet does (S13.5); or later, when the API server has
+            not said whether the pod may start.
     """
 
     admitted: bool

@@ -9,7 +9,7 @@ Begin with `world`, which drivers and scenarios hold, and go on with `node` and 
     world, cluster, spec, spec_check, initial_state     a cluster, and what it starts from
     actions, performer                          what can be done to it
     observation, observer, records_kept         what can be seen of it
-    invariants, authority                       what must hold
+    invariants, invariant_checks, authority     what must hold
     node, power, host, runtime, node_phase, migration       a machine and what runs on it
     faults, injection, storage_faults, cut_points       what goes wrong on it, and when
     ports, storage_ports, plugin_ports          what drivers supply

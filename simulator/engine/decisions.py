@@ -183,7 +183,11 @@ class DecisionDriver:
     def _within_limit(
         self, call: PluginCall, resume: Callable[[PluginReply], None]
     ) -> Callable[[PluginReply], None]:
-        """Give a call up when its time is over; an answer that comes later is nobody's."""
+        """Give a call up when its time is over; an answer that comes later is nobody's.
+
+        A real plugin is told the deadline of PreStartContainer with the call, by the real clock
+        (`simulator.live.settings`); this one counts where a fault has swallowed the call.
+        """
         limit = self._host.run.plugin_call_timeout
         if isinstance(call, PreStartContainerCall):
             limit = PRE_START_TIMEOUT

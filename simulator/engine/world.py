@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from simulator.core.instants import Duration, Instant, after
+from simulator.core.instants import Duration, Instant
 from simulator.core.migration.phases import Phase
 from simulator.core.records import Record, Stamped, StepDone
 from simulator.core.transitions import NodeName
@@ -21,7 +21,7 @@ from simulator.engine.cluster import Cluster, Strategy
 from simulator.engine.controllers import Controllers
 from simulator.engine.faults import EffectLog
 from simulator.engine.initial_state import place_initial_pods, pods_only_recorded
-from simulator.engine.invariants import NodeInvariants
+from simulator.engine.invariant_checks import InvariantChecks
 from simulator.engine.node import Node
 from simulator.engine.observation import (
     CheckpointObservation,
@@ -106,8 +106,7 @@ class World:
         self._timers: list[Callable[[NodeName, Duration], None]] = []
         self._history = PodHistory()
         self.revisions: Counter[NodeName] = Counter()
-        self._touched: dict[NodeName, None] = {}
-        self._check_due: dict[NodeName, Instant] = {}
+        self._checks = InvariantChecks(timeline, watching.invariant_period, self._emit)
         self._under_way: dict[str, Completed] = {}
         self._completed: dict[str, Instant] = {}
         streams = RandomStreams(spec.seed)
@@ -130,12 +129,11 @@ class World:
             decided=self._decided,
             strategy=strategy,
         )
-        self._invariants: dict[NodeName, NodeInvariants] = {}
         self.nodes = {
             node.name: Node(node, cluster, adapters, disturbed=self._history.remember)
             for node in spec.nodes
         }
-        self._invariants.update((name, NodeInvariants(node)) for name, node in self.nodes.items())
+        self._checks.watch(self.nodes.values())
         self.plugins = {
             plugin.name: self.nodes[plugin.node].add_plugin(plugin) for plugin in spec.plugins
         }
@@ -244,9 +242,8 @@ class World:
         for listener in self._listeners:
             listener(stamped)
         self._touch(node)
-        invariants = self._invariants.get(node) if self._watching.invariants else None
-        if invariants is not None:
-            invariants.note(record)
+        if self._watching.invariants:
+            self._checks.note(node, record)
 
     def _forget(self, pod: ApiPod) -> None:
         """Forget a pod that was deleted long ago."""
@@ -255,12 +252,11 @@ class World:
             plugin.allocated.pop(pod.uid, None)
         if self.api.pod_named(pod.pod.name) is None:
             self.factory.forget(pod.pod.name)
-        if pod.node in self._invariants:
-            self._invariants[pod.node].forget(pod.uid)
+        self._checks.forget(pod)
 
     def _touch(self, node: NodeName) -> None:
         self.revisions[node] += 1
-        self._touched[node] = None
+        self._checks.touch(node)
 
     def _decided(self, node: NodeName, span: Duration) -> None:
         for listener in self._timers:
@@ -269,7 +265,7 @@ class World:
     def settle(self) -> None:
         """After an event: check what it touched, and see which actions it completed."""
         if self._watching.invariants:
-            self._check()
+            self._checks.check()
         for name in [name for name, is_complete in self._under_way.items() if is_complete()]:
             del self._under_way[name]
             self._complete(name)
@@ -281,13 +277,3 @@ class World:
         most = self._watching.records_max
         if most is not None and len(self._completed) > most:
             del self._completed[next(iter(self._completed))]
-
-    def _check(self) -> None:
-        due = [name for name in self._touched if self._check_due.get(name, self.now) <= self.now]
-        for name in due:
-            del self._touched[name]
-            self._check_due[name] = after(self.now, self._watching.invariant_period)
-            if name in self._invariants:
-                for violation in self._invariants[name].begun():
-                    self._emit(name, violation)
-                self._touched.pop(name, None)
