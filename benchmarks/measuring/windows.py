@@ -183,14 +183,17 @@ class Window:
         for followed in self.pending.values():
             for measure in followed.awaited:
                 self._miss(measure, cut_ns - followed.due_ns)
-            self._stay_unserved(followed, cut_ns)
+            if self.course is not None and Measure.ADMISSION in followed.awaited:
+                self.course.unserved(followed.due_ns - self.begun_ns, cut_ns - self.begun_ns)
         # However long one waits for the others: so they are never below those who have come to it.
         longest = {measure: spans.longest for measure, spans in self._spans.items()}
         for followed in self._lost:
             for measure in followed.awaited:
                 waited = cut_ns - followed.due_ns
                 self._miss(measure, max(waited, longest.get(measure, 0)))
-            self._stay_unserved(followed, cut_ns)
+            # Nothing waits any more for such a pod: it stalls nothing.
+            if self.course is not None and Measure.ADMISSION in followed.awaited:
+                self.course.skipped(followed.due_ns - self.begun_ns, cut_ns - self.begun_ns)
         is_served = self.served and not (self.unserved or self.skipped)
         last_ns = self._last_served_ns if is_served else cut_ns
         length = self.end - self.start if self.end is not None else last_ns - self.begun_ns
@@ -241,11 +244,6 @@ class Window:
         """Count a pod that has not come to something."""
         self._unreached[measure] += 1
         self._record(measure, span)
-
-    def _stay_unserved(self, followed: Followed, cut_ns: int) -> None:
-        """Count a pod that was never served in the slices."""
-        if self.course is not None and Measure.ADMISSION in followed.awaited:
-            self.course.unserved(followed.due_ns - self.begun_ns, cut_ns - self.begun_ns)
 
     def _each_second(self, length: int) -> tuple[int, ...]:
         """Return what was served in each second, also where that was nothing."""

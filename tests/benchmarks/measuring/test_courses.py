@@ -17,13 +17,16 @@ from benchmarks.measuring.footprints import FootprintMeter, database_size, file_
 from benchmarks.measuring.instruments import ProcessMeter
 from benchmarks.measuring.phases import Target
 from benchmarks.measuring.span_counts import SpanCounts
+from benchmarks.measuring.windows import Followed, Window
 from benchmarks.results.latencies import Latencies
+from benchmarks.results.rows import Measure, Setting, Store
 from benchmarks.results.slices import Drift, Tracked, drift, longest_stall
 from simulator.core.instants import SECOND, Duration, after
 from simulator.engine.actions import HangPlugin
 from tests.benchmarks.measuring.runs import Written, ms
 
 MIB = 1 << 20
+SETTING = Setting(persistence="database", store=Store.SQLITE)
 LONG = Written(
     devices=100,
     load="{qpsLoad: {qps: 5}}",
@@ -162,6 +165,26 @@ def test_a_stall_is_the_time_in_which_somebody_waited_and_nobody_was_served() ->
     assert [one.served for one in course.slices()] == [1, 0, 0, 0, 0, 2, 0, 0, 0]
     assert course.slices()[5].longest == ms(800)
     assert course.slices()[1].p99 is None
+
+
+def test_a_pod_that_has_failed_is_waited_for_by_nobody_but_counts_as_never_served() -> None:
+    """It failed in the first second; the phase is cut at 12 s, when another one still waits."""
+    window = Window("soak", Duration(0), Duration(9 * SECOND))
+    window.course = Course(Duration(9 * SECOND), None)
+    failed, served, waiting = (
+        Followed(due, window, {Measure.ADMISSION}) for due in (ms(100), ms(200), ms(8_000))
+    )
+    for followed in (failed, served, waiting):
+        window.begin(followed)
+    window.failed(failed)
+    window.reached(served, Measure.ADMISSION, ms(300))
+    for _ in range(9):
+        window.course.end_slice()
+
+    slices = window.row(SETTING, repetition=1, cut_ns=ms(12_000)).over_time
+
+    assert [slices[0].longest, slices[8].longest] == [ms(11_900), ms(4_000)]
+    assert [one.stall for one in slices] == [ms(100), *[0] * 7, ms(4_000)]
 
 
 @given(SPANS)
