@@ -3,6 +3,10 @@
 Seven rows would be made for each such pod, kept until they are written and thrown away. Here one
 tuple is kept for each, and the rows are columns of them put side by side: `zip` uses its tuple
 again when the driver has bound its values and let go of it.
+
+What is null for every newcomer is left out of the statements, and the rest is of types that
+Python's driver of SQLite binds as they are. Of a None, a bool or a bytes it first looks up what it
+could be adapted to: 0.3 us for each value, 2 us of the 9 that the SQL of such a pod took.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from simulator.core.instants import Instant
 from simulator.core.pods import ContainerName, PodUid
 from simulator.core.transitions import PodAdmitted
 from simulator.ports import Standing
+from store import tables as t
 from store.changes import KINDS, STANDINGS
 from store.database import Row
 
@@ -33,7 +38,7 @@ Newcomer = tuple[
     int | None,  # boot: its key
     NumaNode,
     int,  # resource: its key
-    bytes | None,  # response
+    bytes,  # response
     str,  # the history's line
 ]
 
@@ -41,13 +46,18 @@ _ADMITTED: Final = repeat(STANDINGS[Standing.ADMITTED])
 _POD_ADMITTED: Final = repeat(KINDS[PodAdmitted])
 _EMPTY: Final = repeat("")
 _FIRST: Final = repeat(0)
-_NULL: Final = repeat(None)
-_YES: Final = repeat(True)  # noqa: FBT003 - a value of a column
-_NO: Final = repeat(False)  # noqa: FBT003 - the same
+
+LEFT_OUT: Final = {
+    "pods_of_newcomers": (t.pod, {"ended_revision"}),
+    "holdings_of_newcomers": (t.device_holding, {"until_revision", "until_at"}),
+    "responses_of_newcomers": (t.allocate_response, {"empty_numa_nodes"}),
+}
+"""The tables and columns that are null, by the name of the statement."""
 
 
-def rows_of(newcomers: Sequence[Newcomer]) -> Mapping[str, Iterable[Row]]:
+def rows_of(newcomers: Sequence[Newcomer], *, has_booleans: bool) -> Mapping[str, Iterable[Row]]:
     """Return rows by the name of their statement; each can be gone through once."""
+    no, yes = map(repeat, (False, True) if has_booleans else (0, 1))
     (
         pods,
         nodes,
@@ -66,11 +76,15 @@ def rows_of(newcomers: Sequence[Newcomer]) -> Mapping[str, Iterable[Row]]:
         lines,
     ) = zip(*newcomers, strict=True)
     return {
-        "pods": _rows(pods, nodes, uids, namespaces, names, _ADMITTED, _EMPTY, _EMPTY, _YES, _NULL),
+        "pods_of_newcomers": _rows(
+            pods, nodes, uids, namespaces, names, _ADMITTED, _EMPTY, _EMPTY, yes
+        ),
         "containers": _rows(pods, _FIRST, containers),
-        "holdings": _rows(holdings, devices, pods, boots, revisions, instants, _NULL, _NULL, _NO),
+        "holdings_of_newcomers": _rows(holdings, devices, pods, boots, revisions, instants, no),
         "bindings": _rows(holdings, _FIRST, _FIRST, numa_nodes),
-        "responses": _rows(pods, _FIRST, resources, revisions, _FIRST, _NULL, responses),
+        "responses_of_newcomers": _rows(
+            pods, _FIRST, resources, revisions, _FIRST, map(bytearray, responses)
+        ),
         "changes": _rows(revisions, instants, nodes, _POD_ADMITTED, pods, lines),
     }
 

@@ -54,6 +54,7 @@ class Plan:
         self.connection = connection = writer.connection
         self._write = writer.write
         self._statements = compiled(f"{connection.dialect.name}.{connection.dialect.driver}")
+        self._has_booleans = connection.dialect.supports_native_boolean
         self.writes = Writes()
         self.keys = read_keys(connection)
         self.contested: set[tuple[PodUid, ResourceName, DeviceId]] = set()
@@ -134,7 +135,7 @@ class Plan:
                 zip(self.revisions.values(), self.revisions, strict=True)
             )
             self.revisions.clear()
-        self.writes.run(self._write, self._statements)
+        self.writes.run(self._write, self._statements, has_booleans=self._has_booleans)
 
     def room(self) -> int:
         """Return how many changes there may be before one begins a segment of the history."""

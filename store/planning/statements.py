@@ -6,6 +6,7 @@ They are run with tuples: the order of a statement's parameters is the order of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
@@ -26,14 +27,15 @@ from sqlalchemy.dialects import registry
 
 from store import tables as t
 from store.database import Row, Statement
-from store.planning.newcomers import Newcomer, rows_of
+from store.planning.newcomers import LEFT_OUT, Newcomer, rows_of
 
 Write = Callable[[Sequence[Statement]], object]
 """Executes statements in order."""
 
 
-def _insert(table: Table, dialect: Dialect) -> str:
-    return str(insert(table).compile(dialect=dialect))
+def _insert(table: Table, dialect: Dialect, left_out: AbstractSet[str] = frozenset()) -> str:
+    columns = [column.name for column in table.columns if column.name not in left_out]
+    return str(insert(table).compile(dialect=dialect, column_keys=columns))
 
 
 def _update(table: Table, key: str, columns: tuple[str, ...], dialect: Dialect) -> str:
@@ -138,6 +140,10 @@ def compiled(database: str) -> tuple[tuple[str, str], ...]:
             (name, _update(table, "id", columns, dialect))
             for name, (table, columns) in _UPDATED.items()
         ),
+        *(
+            (name, _insert(table, dialect, left_out))
+            for name, (table, left_out) in LEFT_OUT.items()
+        ),
         ("pod_ends", _pod_ends(dialect)),
         *((name, _insert(table, dialect)) for name, table in _INSERTED_LATE.items()),
         ("node_updates", _update(t.node, "id", ("revision",), dialect)),
@@ -176,18 +182,26 @@ class Writes:
     node_updates: list[Row] = field(default_factory=list)
     newcomers: list[Newcomer] = field(default_factory=list)
 
-    def run(self, write: Write, statements: tuple[tuple[str, str], ...]) -> None:
-        """Execute what waits, each statement once, and wait for nothing more."""
+    def run(
+        self, write: Write, statements: tuple[tuple[str, str], ...], *, has_booleans: bool
+    ) -> None:
+        """Execute what waits, each statement once, and wait for nothing more.
+
+        Args:
+            write: Executes.
+            statements: From `compiled`.
+            has_booleans: Whether the database has them.
+        """
         waiting: list[Statement] = []
-        of_newcomers = rows_of(self.newcomers) if self.newcomers else {}
+        newcomers, self.newcomers = self.newcomers, []
+        made = rows_of(newcomers, has_booleans=has_booleans) if newcomers else {}
         for name, sql in statements:
-            rows: list[Row] = getattr(self, name)
-            more = of_newcomers.get(name)
+            rows: list[Row] = [] if name in LEFT_OUT else getattr(self, name)
             if rows:
-                waiting.append((sql, rows if more is None else chain(rows, more)))
                 setattr(self, name, [])
-            elif more is not None:
-                waiting.append((sql, more))
-        self.newcomers = []
+            if rows and name in made:
+                waiting.append((sql, chain(rows, made[name])))
+            elif rows or name in made:
+                waiting.append((sql, rows or made[name]))
         if waiting:
             write(waiting)
