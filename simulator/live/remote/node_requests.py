@@ -117,6 +117,9 @@ class NodeRequests:
             self._leases.pop(name, None)
             found = await self._client.ask("GET", path_of(LEASES, documents.LEASE_NAMESPACE, name))
             if found.code == NOT_FOUND:
+                if answer is not None:
+                    # It went with its owner, and with that owner the next one would go, too.
+                    self._uids.pop(name, None)
                 answer = await self._client.ask(
                     "POST", path_of(LEASES, documents.LEASE_NAMESPACE), self._lease(name, None)
                 )

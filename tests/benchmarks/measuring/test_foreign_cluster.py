@@ -149,7 +149,12 @@ def test_what_cannot_be_deleted_is_named(
 ) -> None:
     cluster.may_not = {"delete namespaces"}
 
-    MEASURED.row(cluster=endpoint_at(url))
+    def fail(_: Target) -> None:
+        reason = "the machine is on fire"
+        raise ServerError(reason)
+
+    with pytest.raises(ServerError, match="on fire"):
+        MEASURED.row(fail, cluster=endpoint_at(url))
 
     [said] = [each.getMessage() for each in caplog.records if "as it was found" in each.message]
     assert "these could not be deleted: /api/v1/namespaces/rebind-bench-" in said

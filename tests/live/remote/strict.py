@@ -353,6 +353,12 @@ class StrictCluster:
             message = f"Precondition failed: UID in precondition: {uid}, UID in object meta: other"
             return refusal(409, "Conflict", message)
         grace = options.get("gracePeriodSeconds", 30)
+        if present["metadata"].get("finalizers"):
+            ending = {"deletionTimestamp": CREATED, "deletionGracePeriodSeconds": grace}
+            if ending.items() <= present["metadata"].items():
+                return 200, deepcopy(present)
+            metadata = {**present["metadata"], **ending}
+            return 200, self.put(asked.key, {**present, "metadata": metadata})
         if asked.resource == "pods" and grace and present["spec"].get("nodeName"):
             ending = {"deletionTimestamp": CREATED, "deletionGracePeriodSeconds": grace}
             metadata = {**present["metadata"], **ending}
