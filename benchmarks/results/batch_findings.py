@@ -68,7 +68,7 @@ def _batched(
     found = list(pairs(merged, has(least), has(most), batch.without))
     calm = [pair for pair in found if pair.is_calm]
     full = [pair for pair in found if not keeps_up(pair.first)]
-    through_api = [pair for pair in found if pair.first.setting.store is Store.API]
+    through_api = [pair for pair in calm or found if pair.first.setting.store is Store.API]
     changes = {
         quantity: change
         for quantity, change in (

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Final
 
 from benchmarks.results.merging import Merged, spread
-from benchmarks.results.pairs import at_scheduled_rates
+from benchmarks.results.pairs import rate_steps
 from benchmarks.results.plotting import (
     Drawn,
     Series,
@@ -110,7 +110,7 @@ def over_load(merged: Sequence[Merged]) -> Drawn:
             quantity,
             _same,
         )
-        yield from draw_curves(at_scheduled_rates(merged), curve)
+        yield from draw_curves(rate_steps(merged), curve)
 
 
 def achieved(merged: Sequence[Merged]) -> Drawn:
@@ -125,7 +125,7 @@ def achieved(merged: Sequence[Merged]) -> Drawn:
         _same,
         diagonal=True,
     )
-    yield from draw_curves(at_scheduled_rates(merged), curve)
+    yield from draw_curves(rate_steps(merged), curve)
 
 
 def batching(merged: Sequence[Merged]) -> Drawn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +13,10 @@ from benchmarks.results.rows import Setting
 
 _KEPT_UP: Final = 0.95
 """Share of what is offered that must be served, so that a setting counts as keeping up."""
+
+_RATE: Final = re.compile(r"(?<=-)\d+(?:\.\d+)?$", re.ASCII)
+_ABOUT: Final = 0.25
+"""Share by which what chance has offered may differ from a step's rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,22 @@ def at_scheduled_rates(merged: Sequence[Merged]) -> list[Merged]:
     for one in merged:
         rates.setdefault(one.phase, []).extend(row.offered_per_second for row in one.rows)
     return [one for one in merged if min(rates[one.phase]) >= _KEPT_UP * max(rates[one.phase])]
+
+
+def rate_steps(merged: Sequence[Merged]) -> list[Merged]:
+    """Return the rows of phases that are named after their rate, as the steps of a ramp are.
+
+    Other phases differ in more than their load: what one of them has and another one has not says
+    nothing of how a setting bears more of the same.
+    """
+    return [one for one in at_scheduled_rates(merged) if _is_named_after_its_rate(one)]
+
+
+def _is_named_after_its_rate(one: Merged) -> bool:
+    found = _RATE.search(one.phase)
+    rate = float(found[0]) if found else 0.0
+    offered = max(row.offered_per_second for row in one.rows)
+    return abs(rate - offered) <= _ABOUT * offered
 
 
 def pairs(

@@ -8,12 +8,13 @@ from typing import Final
 
 from benchmarks.results.merging import Merged
 from benchmarks.results.naming import Naming
-from benchmarks.results.pairs import keeps_up
+from benchmarks.results.pairs import keeps_up, rate_steps
 from benchmarks.results.plotting import (
     Legend,
     by_context,
     context,
     grouped,
+    last_phase,
     share_note,
     way,
 )
@@ -34,7 +35,12 @@ _GROUPS_MAX: Final = 12
 
 
 def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Legend, ...]]]:
-    """Draw the persistences beside each other, under each load and in each context."""
+    """Draw the persistences beside each other, under each load and in each context.
+
+    Of the steps of a ramp, which have lines of their own, only one is drawn so.
+    """
+    if len(rate_steps(merged)) == len(merged):
+        merged = last_phase(merged)
     every = list(dict.fromkeys(way(one.setting) for one in merged))
     ways = _chosen(every)
     naming = Naming(ways)

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from benchmarks.results.merging import Merged, Spread
 from benchmarks.results.naming import KNOBS, client_limits, options_words
-from benchmarks.results.pairs import Pair, pairs
+from benchmarks.results.pairs import Pair, pairs, rate_steps
 from benchmarks.results.quantities import (
     P50,
     P99,
@@ -89,13 +89,14 @@ def _least_batched(merged: Sequence[Merged], by: Callable[[Setting], str | None]
 
 def _ranges(found: Sequence[Pair]) -> str:
     """Return over what the ranges are, where rows differ in more than what is told apart."""
-    settings = [pair.first.setting for pair in found]
+    told = [pair for _, _, here in _parted(found) for pair in here]
+    settings = [pair.first.setting for pair in told]
     parts = []
     for knob in _AROUND:
         words = list(dict.fromkeys(map(knob.words, settings)))
         if len(words) > 1:
             parts.append(" and ".join(words))
-    phases = {pair.first.phase for pair in found}
+    phases = {pair.first.phase for pair in told}
     if len(phases) > _PHASES_MAX:
         parts.append(f"{len(phases)} phases")
     return f" (ranges are over {', '.join(parts)})" if parts else ""
@@ -134,11 +135,28 @@ def _parted(found: Sequence[Pair]) -> Iterator[tuple[str, str, list[Pair]]]:
     for limits in dict.fromkeys(client_limits(pair.second.setting) for pair in found):
         here = [pair for pair in found if client_limits(pair.second.setting) == limits]
         phases = dict.fromkeys(pair.first.phase for pair in here)
-        if len(phases) == 1 or len(phases) > _PHASES_MAX:
+        if len(phases) > _PHASES_MAX and (busiest := _busiest(here)):
+            yield limits, f"{busiest[0].first.phase}, the highest load that both serve", busiest
+        elif len(phases) == 1 or len(phases) > _PHASES_MAX:
             yield limits, "", here
         else:
             for phase in phases:
                 yield limits, phase, [pair for pair in here if pair.first.phase == phase]
+
+
+def _busiest(found: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs of the step of a ramp with the highest load at which all are calm."""
+    steps = {one.phase for one in rate_steps([pair.first for pair in found])}
+    by_phase: dict[str, list[Pair]] = {}
+    for pair in found:
+        by_phase.setdefault(pair.first.phase, []).append(pair)
+    most = max(map(len, by_phase.values()))
+    calm = [
+        here
+        for phase, here in by_phase.items()
+        if phase in steps and len(here) == most and all(pair.is_calm for pair in here)
+    ]
+    return max(calm, key=lambda here: here[0].first.rows[0].offered_per_second, default=[])
 
 
 class _Part:

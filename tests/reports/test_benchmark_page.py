@@ -119,13 +119,32 @@ def test_one_row_has_nothing_to_be_drawn_against() -> None:
 
 
 def test_a_plot_over_load_needs_two_loads() -> None:
-    one = made(CHECKPOINT, phase="a", rate=100, admission=1)
-    two = made(CHECKPOINT, phase="b", rate=200, admission=2)
+    one = made(CHECKPOINT, phase="ramp-100", rate=100, admission=1)
+    two = made(CHECKPOINT, phase="ramp-200", rate=210, admission=2)
     over = "Latency over offered load, to the durable admission"
 
     assert over in titles(one, two)
     assert "Achieved over offered load" in titles(one, two)
     assert over not in titles(one)
+
+
+def test_phases_of_different_kinds_are_no_steps_of_one_load() -> None:
+    churn = made(CHECKPOINT, phase="churn", rate=100, admission=1)
+    storm = made(CHECKPOINT, phase="storm-9", rate=200, admission=2)
+
+    assert not any("offered load" in title for title in titles(churn, storm))
+
+
+def test_of_the_steps_of_a_ramp_one_is_drawn_side_by_side() -> None:
+    rows = [
+        made(setting, phase=f"ramp-{rate}", rate=rate, start=1)
+        for rate in (100, 200)
+        for setting in (CHECKPOINT, DATABASE)
+    ]
+    [side] = [one for one in plots(merge(rows)) if one.title.startswith("Side by side")]
+
+    assert "ramp-200: checkpoint 1ms, database 1ms" in side.drawings[0]
+    assert "ramp-100" not in side.drawings[0]
 
 
 def test_a_plot_over_batches_needs_two_of_the_same_persistence() -> None:

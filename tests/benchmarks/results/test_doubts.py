@@ -105,3 +105,19 @@ def test_a_percentile_is_a_bound_from_the_share_of_the_unreached_on() -> None:
     assert not row.is_lower_bound(Measure.START, 95)
     assert row.is_lower_bound(Measure.START, 99)
     assert not row.is_lower_bound(Measure.VISIBLE, 99)
+
+
+def test_of_a_ramp_the_highest_load_is_told_that_both_serve() -> None:
+    rows = [
+        made(setting, phase=f"ramp-{rate}", rate=rate, served=served, start=start * rate)
+        for rate in (10, 20, 40, 80)
+        for setting, start, served in (
+            (CHECKPOINT, 1, 1.0),
+            (BIND, 2, 1.0 if rate <= 20 else 0.5),
+        )
+    ]
+
+    assert findings(merge(rows))[0].startswith(
+        "Compared with checkpoint, bind-resource changes a pod's start at QPS 5/10 by +20ms at the "
+        "median and +20ms at p99 in ramp-20, the highest load that both serve."
+    )
