@@ -106,6 +106,8 @@ class Making:
     def carried(self, inner: ApiTransport) -> ApiTransport:
         """Watch the way to the API server, beyond the place where replies get lost."""
         watched = WatchedApi(inner, self.calls, self._show)
+        if all(phase.lost_replies is None for phase in self.request.profile.phases):
+            return watched
         self.lossy = LossyApi(watched, RandomStreams(self.request.seed))
         return self.lossy
 
@@ -136,8 +138,7 @@ class Making:
         return Target(driver, lives, follower, instruments, self.lossy)
 
     def _lost(self) -> int | None:
-        loses = any(phase.lost_replies is not None for phase in self.request.profile.phases)
-        return self.lossy.lost if loses and self.lossy is not None else None
+        return None if self.lossy is None else self.lossy.lost
 
     def _show(self, shown: Shown) -> None:
         for follower in self._shown:
