@@ -19,6 +19,7 @@ from typing import IO, Final
 from benchmarks.measuring.cluster import ExistingPod
 from benchmarks.measuring.counted_process import SharedSyncCount, command
 from benchmarks.measuring.instruments import ProcessMeter
+from benchmarks.measuring.machine import is_in_memory
 from simulator.api.client.endpoint import ApiEndpoint, endpoint_at
 from simulator.api.client.http import STRATEGIC_MERGE_PATCH, HttpClient
 from simulator.api.client.paths import path_of
@@ -87,7 +88,8 @@ def api_server(
     listener = _Listener(process)
     try:
         url = listener.url()
-        yield ApiServerProcess(endpoint_at(url), syncs, ProcessMeter(process.pid, talks=True))
+        meter = ProcessMeter(process.pid, talks=True, in_memory=is_in_memory(folder))
+        yield ApiServerProcess(endpoint_at(url), syncs, meter)
     finally:
         process.terminate()
         try:

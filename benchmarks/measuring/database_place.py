@@ -51,6 +51,16 @@ def opened_database(request: Request, folder: Path) -> Iterator[DatabasePlace]:
         yield DatabasePlace(made.url, made.stored, made)
 
 
+def check_server(url: str) -> None:
+    """See that a server can be measured, before anything else is.
+
+    Raises:
+        ConfigError, StoreError: It cannot be reached, or is no PostgreSQL server.
+    """
+    with scratch(url):
+        pass
+
+
 def opened_store(request: Request, url: str) -> SqlStore:
     """Open the database of a combination."""
     combination, retention = request.combination, request.profile.retention

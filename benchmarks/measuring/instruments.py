@@ -56,9 +56,13 @@ class ProcessMeter:
         pid: The process; None for this one.
         talks: Whether it also writes to connections, which are not to be counted: then only what
             goes to disks is, in whole pages.
+        in_memory: Whether its files lie in main memory, so that none of them goes to a disk.
     """
 
-    def __init__(self, pid: int | None = None, *, talks: bool = False) -> None:
+    def __init__(
+        self, pid: int | None = None, *, talks: bool = False, in_memory: bool = False
+    ) -> None:
+        self._is_counted = not (talks and in_memory)
         self._counter = "write_bytes:" if talks else "wchar:"
         self._folder = _PROC / ("self" if pid is None else str(pid))
 
@@ -85,7 +89,7 @@ class ProcessMeter:
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
     def _written(self) -> int | None:
-        return _field(self._folder / "io", self._counter)
+        return _field(self._folder / "io", self._counter) if self._is_counted else None
 
     def _memory(self, name: str) -> int | None:
         kibibytes = _field(self._folder / "status", name)

@@ -15,6 +15,7 @@ from simulator.config import DEFAULT_KUBELET_VERSION
 
 _PACKAGES: Final = ("rebind", "sqlalchemy", "psycopg", "grpcio", "uvicorn", "aiohttp")
 _UNKNOWN: Final = "unknown"
+_IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
 
 
 def machine_facts(folder: Path) -> MachineFacts:
@@ -24,7 +25,7 @@ def machine_facts(folder: Path) -> MachineFacts:
         cpus=len(os.sched_getaffinity(0)),
         system=f"{platform.system()} {platform.release()}",
         memory=_memory(),
-        filesystem=_filesystem(folder),
+        filesystem=filesystem(folder),
     )
 
 
@@ -59,7 +60,12 @@ def _memory() -> int | None:
     return None
 
 
-def _filesystem(folder: Path) -> str | None:
+def is_in_memory(folder: Path) -> bool:
+    """Tell whether the files of a folder lie in main memory."""
+    return filesystem(folder) in _IN_MEMORY
+
+
+def filesystem(folder: Path) -> str | None:
     """Return the type of the file system with the longest mount point above a folder."""
     place = folder.resolve()
     found: tuple[int, str] | None = None

@@ -40,6 +40,8 @@ def findings(merged: Sequence[Merged]) -> tuple[str, ...]:
     """Return the sentences, the most telling one of each kind first; none of nothing."""
     if not merged:
         return ()
+    if not any(row.offered for one in merged for row in one.rows):
+        return ("No pod came: the phases are too short for their loads.",)
     naming = Naming(one.setting for one in merged)
     kinds = [
         list(added_to_the_start(merged)),

@@ -214,7 +214,7 @@ AT_RISK_END: Final = _count(
 WRITTEN: Final = Quantity(
     "bytesWritten",
     "WRITTEN",
-    "bytes written",
+    "bytes written to files; by an API server in whole pages",
     Form.BYTES,
     Better.LESS,
     lambda row: row.bytes_written,

@@ -176,3 +176,10 @@ def test_an_unknown_preset_is_refused_with_the_known_ones() -> None:
 
     assert finished.code == 2
     assert "`rebind bench list` shows all" in finished.stderr
+
+
+def test_a_database_that_is_none_is_refused_before_anything_is_measured() -> None:
+    finished = rebind("bench", "run", "gpu-fill-then-churn", *BRIEF, "--db-url", "sqlite:///own.db")
+
+    assert (finished.code, finished.stdout) == (2, "")
+    assert finished.stderr == "error: sqlite:///own.db is no PostgreSQL database\n"

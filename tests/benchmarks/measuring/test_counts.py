@@ -122,3 +122,9 @@ def test_the_bytes_of_a_process_are_those_that_it_has_written(tmp_path: Path) ->
     assert before.written is not None
     assert after.written is not None
     assert 1 << 20 <= after.written - before.written <= (1 << 20) + 4096
+
+
+def test_what_lies_in_main_memory_is_written_to_no_disk() -> None:
+    """Nothing can be counted then, which is not the same as nothing."""
+    assert ProcessMeter(talks=True, in_memory=True).read().written is None
+    assert ProcessMeter(talks=True).read().written is not None

@@ -121,3 +121,9 @@ def test_of_a_ramp_the_highest_load_is_told_that_both_serve() -> None:
         "Compared with checkpoint, bind-resource changes a pod's start at QPS 5/10 by +20ms at the "
         "median and +20ms at p99 in ramp-20, the highest load that both serve."
     )
+
+
+def test_where_no_pod_came_nothing_is_served() -> None:
+    rows = [made(setting, rate=0) for setting in (CHECKPOINT, DATABASE)]
+
+    assert findings(merge(rows)) == ("No pod came: the phases are too short for their loads.",)

@@ -13,6 +13,7 @@ from typing import Final
 
 import click
 
+from benchmarks.measuring.database_place import check_server
 from benchmarks.measuring.foreign_cluster import (
     Abilities,
     abilities,
@@ -26,7 +27,7 @@ from benchmarks.profiles.combinations import Combination
 from benchmarks.profiles.loading import LoadedProfile, load_profiles
 from benchmarks.profiles.presets import find_profile
 from benchmarks.results.documents import result_text
-from benchmarks.results.rows import Result
+from benchmarks.results.rows import Result, Store
 from scenarios.files.parameters import check_settings, read_settings
 from simulator.api.client.kubeconfig import read_kubeconfig
 from simulator.cli.commands.bench.gates import tell_gates
@@ -116,6 +117,8 @@ def _run(wanted: Wanted) -> Run:
     )
     if wanted.nodes is not None:
         combinations = with_nodes(combinations, wanted.nodes)
+    if wanted.database and any(one.store is Store.POSTGRESQL for one in combinations):
+        check_server(wanted.database)
     cluster = None if wanted.kubeconfig is None else read_kubeconfig(wanted.kubeconfig)
     if cluster is not None:
         combinations = on_cluster(combinations, asyncio.run(abilities(cluster)))
