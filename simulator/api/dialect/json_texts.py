@@ -20,6 +20,7 @@ from simulator.api.dialect.statuses import too_large
 
 YAML_MAX: Final = 128 * 1024
 """Most bytes of YAML, of which a second reads no more than some hundred thousand."""
+_BLANKS: Final = " \t\r\n"
 _SURROGATES: Final = range(0xD800, 0xE000)
 _BITS_MAX: Final = 1_024
 """Of a whole number in YAML, as many as a float64 reaches: far longer ones cannot be shown."""
@@ -90,7 +91,14 @@ def _check_depth(found: Json) -> None:
 
 def _parsed(data: bytes, twice: list[str] | None) -> Json:
     decoder = _DECODER if twice is None else _decoder(_noting(twice))
-    document: Json = decoder.decode(data.decode())
+    text = data.decode().rstrip(_BLANKS)
+    document: Json
+    if text.startswith("{"):  # Which spares two searches for blanks.
+        document, end = decoder.raw_decode(text)
+        if end != len(text):
+            decoder.decode(text)  # Says where what is too much begins.
+    else:
+        document = decoder.decode(text)
     if b"\\" in data and (b"\\ud" in data or b"\\uD" in data):
         document = _without_surrogates(document)
     return document

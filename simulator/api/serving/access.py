@@ -42,18 +42,18 @@ class Access:
             StatusError: 401, the token is none; 403, it is a page in a browser that asks.
         """
         if self._tokens is None:
-            header = exchange.raw_header
-            is_own = header(b"sec-fetch-site") in _OWN_SITES and not header(b"origin")
-            if not is_own or not _is_here(header(b"host")[:_HOST_MAX]):
+            said = exchange.headers.get
+            is_own = said(b"sec-fetch-site", b"") in _OWN_SITES and not said(b"origin")
+            if not is_own or not _is_here(said(b"host", b"")[:_HOST_MAX]):
                 message = "this server has no tokens, so it answers no pages in browsers"
                 raise StatusError(403, "Forbidden", message)
             return ADMIN
-        said = exchange.header(b"authorization")
-        if not said:
+        token = exchange.header(b"authorization")
+        if not token:
             return ANONYMOUS
-        if said[: len(_BEARER)].lower() != _BEARER:
+        if token[: len(_BEARER)].lower() != _BEARER:
             raise unauthorized()
-        identity = self._tokens.identity(said[len(_BEARER) :].strip())
+        identity = self._tokens.identity(token[len(_BEARER) :].strip())
         if identity is None:
             raise unauthorized()
         return identity

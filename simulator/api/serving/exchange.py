@@ -58,6 +58,7 @@ class Exchange:
     Attributes:
         method: E.g. `GET`.
         path: Percent-encoded, as it came.
+        headers: By names in lower case; of several of one name the last.
         verb, resource: What is asked for, once that is known; for the metrics.
         code: Of the answer; 0 as long as there is none.
     """
@@ -73,16 +74,12 @@ class Exchange:
         self._send = send
         self._limits = limits
         self._connection: Connection = scope["extensions"][CONNECTION]
-        self._headers: Mapping[bytes, bytes] = dict(scope["headers"])
+        self.headers: Mapping[bytes, bytes] = dict(scope["headers"])
 
     def header(self, name: bytes) -> str:
-        """Return a header, in lower case, or an empty text; of several the last."""
-        value = self._headers.get(name)
+        """Return a header, or an empty text."""
+        value = self.headers.get(name)
         return "" if value is None else value.decode("latin-1")
-
-    def raw_header(self, name: bytes) -> bytes:
-        """Return a header as it came, empty when there is none; of several the last."""
-        return self._headers.get(name, b"")
 
     def parameters(self) -> Mapping[str, str]:
         """Return what the query says; of several of one name the last.

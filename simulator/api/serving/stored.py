@@ -36,7 +36,7 @@ def encoded(document: Object) -> Body:
     if "resourceVersion" in metadata:
         rest["metadata"] = {k: v for k, v in metadata.items() if k != "resourceVersion"}
     del rest["apiVersion"], rest["kind"]
-    before = _before(text(document, "apiVersion"), text(document, "kind"))
+    before = _before(str(document["apiVersion"]), str(document["kind"]))
     line = _ENCODER.encode(rest)
     try:
         return Body(before, _after(line).encode())

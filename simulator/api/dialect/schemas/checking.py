@@ -25,7 +25,6 @@ It becomes a text only when something is wrong, which it seldom is.
 _Place: TypeAlias = tuple[str, _Path]
 """The type that has the field, and where the field is."""
 _STR: Final = frozenset({str})
-_INT: Final = frozenset({int})
 _INT_MAX: Final = (1 << 63) - 1
 STRICT_FAULTS_MAX: Final = 100
 """Most unknown fields, or such that stand twice, that are named (as sigs.k8s.io/json has it)."""
@@ -123,9 +122,10 @@ def _are(kind: str, values: list[Json]) -> bool:
     """Tell whether all are strings, or whole numbers that an int64 holds."""
     if kind == "string":
         return _STR.issuperset(map(type, values))
-    return _INT.issuperset(map(type, values)) and all(
-        isinstance(each, int) and -_INT_MAX <= each <= _INT_MAX for each in values
-    )
+    for each in values:  # noqa: SIM110 - a generator takes three times as long for one number
+        if type(each) is not int or not -_INT_MAX <= each <= _INT_MAX:
+            return False
+    return True
 
 
 def _single(value: Json, known: Field, place: _Place, unknown: list[str]) -> Json:
