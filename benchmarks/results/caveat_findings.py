@@ -15,6 +15,8 @@ from simulator.core.plurals import counted
 _NAMED_MAX: Final = 3
 _WAITED_MIN: Final = 0.01
 """Share of the pods from which on their wait for room is in a p99."""
+_LATE_MIN: Final = 0.05
+"""Share of the pods from which on their percentiles tell of the load generator too."""
 _WHOLE_CPU: Final = 0.9
 """CPU time per second from which on one thread has nothing left to give."""
 
@@ -23,6 +25,7 @@ def caveats(merged: Sequence[Merged], naming: Naming) -> Iterator[str]:
     """Say what a reader must know before believing the figures."""
     yield from _failed(merged, naming)
     yield from _waited(merged)
+    yield from _late(merged, naming)
     yield from _busy(merged, naming)
 
 
@@ -45,6 +48,16 @@ def _waited(merged: Sequence[Merged]) -> Iterator[str]:
         yield (
             f"Pods had to wait for a node with room ({listed}): that wait is in their latencies, "
             "whatever keeps the bindings."
+        )
+
+
+def _late(merged: Sequence[Merged], naming: Naming) -> Iterator[str]:
+    shares = _worst(merged, naming, lambda row: row.late / max(row.offered, 1))
+    much = [(name, share) for name, share in shares if share >= _LATE_MIN]
+    if much:
+        yield (
+            f"The load generator was late with pods, and that is in their latencies: "
+            f"{_listed(much)}."
         )
 
 

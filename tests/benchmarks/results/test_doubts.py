@@ -19,7 +19,7 @@ FAST = replace(BIND, qps=50, burst=100)
 def test_failures_waiting_for_room_and_a_busy_generator_are_told_on_top() -> None:
     rows = [
         replace(made(CHECKPOINT, start=1), errors=3, waited=20),
-        replace(made(DATABASE, start=2, served=0.5), cpu_client_s=0.95, counted_s=1.0),
+        replace(made(DATABASE, start=2, served=0.5), cpu_client_s=0.95, counted_s=1.0, late=30),
     ]
     told = findings(merge(rows))[:LEADS]
 
@@ -27,6 +27,8 @@ def test_failures_waiting_for_room_and_a_busy_generator_are_told_on_top() -> Non
         "Pods were refused or failed in churn: checkpoint up to 3%. "
         "Pods had to wait for a node with room (churn up to 20%): that wait is in their latencies, "
         "whatever keeps the bindings. "
+        "The load generator was late with pods, and that is in their latencies: database up to "
+        "30%. "
         "Of 1 setting that did not serve what was offered, 1 used a whole CPU for load and "
         "kubelets, which are one process: that is its limit, and not that of what keeps the "
         "bindings (database)."
