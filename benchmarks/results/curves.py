@@ -103,7 +103,7 @@ def over_load(merged: Sequence[Merged]) -> Drawn:
     for quantity, words in ((P99, "durable admission"), (START_P99, "start of the container")):
         curve = Curve(
             f"Latency over offered load, to the {words}",
-            "Where a line turns up, the setting no longer serves what is offered.",
+            "Where a line goes up and stays there, the setting no longer serves what is offered.",
             _LOAD,
             latency_axis("p99 from the scheduled start"),
             _offered,
