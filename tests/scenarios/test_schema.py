@@ -69,7 +69,7 @@ def test_steps_become_the_engines_actions() -> None:
             (
                 'example.yaml:5:3: spec: unknown key "kubeletVersion"; '
                 'did you mean "kubeletVersions"? Allowed: description, kubeletVersions, '
-                "persistence, readmission, reservations, durability, addedFsync, "
+                "persistence, readmission, reservations, durability, addedFsync, statusCoalesce, "
                 "pluginCallTimeout, choice, seed, nodes, plugins, pods, steps, expect"
             ),
         ),
