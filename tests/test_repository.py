@@ -35,7 +35,9 @@ BANNED = {
     "pragma: " + "no cover": "test it, or remove it",
     "# type: " + "ignore\n": "name the error code",
 }
-MAPPED = ("simulator/core", "simulator/engine", "simulator/server")
+MAPPED = (
+    "simulator/core", "simulator/core/persistence", "simulator/engine", "simulator/server",
+)  # fmt: skip
 BANNED_MODULES = {"util", "utils", "helper", "helpers", "common", "base", "misc"}
 URL_HOSTS = {"github.com", "example.com", "127.0.0.1", "localhost"}
 URL = re.compile(r"\b(?:https?|git|ssh)://([A-Za-z0-9.-]+)")
