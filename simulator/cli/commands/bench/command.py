@@ -114,7 +114,8 @@ def show(name: str) -> None:
     type=_FILE,
     metavar="FILE",
     help="Measure the API server of this cluster, in place of one of Rebind's own for each "
-    "combination; the nodes and pods of the benchmark are removed from it in the end.",
+    "combination: all kubelets write their statuses there, and what it cannot do is left out. Pods "
+    "are in a namespace of their own; it and the nodes, which are tainted, are deleted in the end.",
 )
 @output_options("table", "wide", "json", "yaml", "csv")
 @click.pass_context
