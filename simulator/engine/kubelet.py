@@ -21,6 +21,7 @@ from simulator.core.pods import Pod, PodUid
 from simulator.core.records import HealthUpdated, KubeletStarted
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeBooted
+from simulator.engine.api_bindings import living_pods
 from simulator.engine.api_objects import ApiPod
 from simulator.engine.api_requests import of_persistence
 from simulator.engine.api_upkeep import ApiUpkeep
@@ -204,7 +205,8 @@ class Kubelet:
         return [api for api in self._host.api.pods(self._host.name) if not api.spec.static]
 
     def _living_pods(self) -> list[Pod]:
-        return [api.pod for api in self._pods_of_the_api() if not api.status.is_terminal]
+        host = self._host
+        return list(living_pods(host.api, host.name, host.runtime))
 
     def _batch_done(self) -> None:
         self.settled = True

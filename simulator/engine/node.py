@@ -110,7 +110,9 @@ class Node:
             strategy=cluster.strategy,
         )
         self.kept = STRATEGIES[run.persistence]
-        bindings = ApiBindings(cluster.api, spec.name, self.kept) if self.kept.in_api else None
+        bindings = None
+        if self.kept.in_api:
+            bindings = ApiBindings(cluster.api, spec.name, self.runtime, self.kept)
         self.authority = Authority(self.storage.disk, self.phase, bindings)
 
     def emit(self, record: Record) -> None:

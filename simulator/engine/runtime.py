@@ -53,6 +53,9 @@ class ContainerProcess:
 class Runtime:
     """The containers of one node.
 
+    Attributes:
+        changes: Grows when a container starts or ends.
+
     Args:
         node: The node's name.
         emit: Keeps a record.
@@ -65,6 +68,7 @@ class Runtime:
         self._node = node
         self._emit = emit
         self._now = now
+        self.changes = 0
         self._started = 0
         self._ready_sandboxes: set[PodUid] = set()
         self._containers: dict[PodUid, list[ContainerProcess]] = {}
@@ -184,6 +188,7 @@ class Runtime:
     def _list(
         self, pod: PodUid, container: ContainerName, devices: GivenDevices
     ) -> ContainerProcess:
+        self.changes += 1
         self._started += 1
         process = ContainerProcess(pod, container, f"{self._node}-c{self._started}", devices)
         listed = self._containers.setdefault(pod, [])
@@ -195,6 +200,7 @@ class Runtime:
         return process
 
     def _end(self, process: ContainerProcess, *, succeeded: bool) -> None:
+        self.changes += 1
         process.running = False
         process.succeeded = succeeded
         process.ended = self._now()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from simulator.core.records import AdmissionDecided, ContainerChanged, InvariantViolated
 from simulator.engine.actions import (
     CheckpointFile,
@@ -20,6 +22,7 @@ from simulator.engine.actions import (
     RestartKubelet,
     SlowDisk,
     StartPlugin,
+    UpgradeKubelet,
 )
 from tests.engine.runs import GPU, NODE, Run, a_spec, container, pod, seconds, with_plugin
 
@@ -138,6 +141,28 @@ def test_a_file_that_is_older_than_the_api_costs_no_pod_its_devices() -> None:
     assert run.pod("new").phase == "Running"
     assert [devices_of(run, name) for name in ("second", "new")] == [("g1",), ("g0",)]
     assert [each for each in run.records(InvariantViolated) if not each.by_kubelet] == []
+
+
+@pytest.mark.parametrize("persistence", ["bind-resource", "binding-object"])
+def test_a_pod_that_has_ended_for_the_api_has_its_devices_while_its_containers_run(
+    persistence: str,
+) -> None:
+    """S6.5: it is active until they have stopped; the kubelet that refused it did not stop them."""
+    run = two_running(persistence)
+    run.simulation.plugins["gpu"].stop()
+    run.do(UpgradeKubelet(NODE, "1.26.5"))
+    run.wait(0.05)
+    assert [run.pod(name).phase for name in ("first", "second")] == ["Failed", "Failed"]
+    begun = run.simulation.now
+    run.do(UpgradeKubelet(NODE, "1.36.2"))
+    run.do(StartPlugin("gpu"))
+    run.do(CreatePod("new"))
+    run.wait(1)
+    assert devices_of(run, "new") == ("g2",)
+    run.wait(60)
+
+    found = run.records(InvariantViolated, begun)
+    assert [each for each in found if each.invariant in {"I1", "I3"}] == []
 
 
 def test_a_restart_in_the_middle_of_a_binding_goes_on_with_what_was_bound() -> None:

@@ -3,7 +3,9 @@
 Synchronous, the object is there before the pod's first container starts; asynchronous, it follows
 as soon as it can, and a crash before that forgets what runs. The object is the node's own: what
 somebody else wrote into it is replaced. It is removed when the pod's devices are released; what a
-pod has left behind that is not there any more is removed after the next start.
+pod has left behind that is not there any more is removed after the next start. So is what the last
+request of a dead kubelet has written, later than the list of the next one, for a pod that it
+refuses.
 
 Objects are found by the pod's name, so each says of which pod it is (W7): one of another UID is an
 orphan. A creation that finds the pod's own object with the same content is done (W6).
