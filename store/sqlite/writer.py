@@ -19,10 +19,10 @@ ERRORS: Final = (sqlite3.Error, sqlalchemy.exc.DBAPIError)
 _AT_ONCE: Final = (32, 8)
 """So many rows of an insert are one statement, the rest is executed row by row.
 
-The driver lets go of the interpreter for each statement and then waits until it has it again, which
-is up to 5 ms when another thread is busy, such as the loop of an API server: for 128 rows that was
-most of a commit. Measured with 64 clients that create: 148 us each by single rows, 124 us so; and
-with nobody else about, an object's two rows take 1.9 us in place of 2.75.
+The driver lets go of the interpreter for each statement and then waits until it has it again, up to
+5 ms when another thread is busy, such as the loop of an API server. Measured: an admission in
+batches of 512 takes 10.0 us in place of 11.9, the two rows of an object alone 1.9 in place of 2.75,
+a create by one of 64 clients, stored unseen, 58 in place of 63.
 """
 _INSERT: Final = re.compile(r"(INSERT INTO [^?]+ VALUES )(\([?, ]+\))")
 

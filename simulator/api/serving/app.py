@@ -9,13 +9,14 @@ from typing import Final
 
 from simulator.api.dialect import discovery, kinds
 from simulator.api.dialect.authorization import ANONYMOUS, authorize, restrict
+from simulator.api.dialect.documents import Object
 from simulator.api.dialect.negotiation import Form, answer_form
 from simulator.api.dialect.queries import flag, read_list_query
 from simulator.api.dialect.routes import Route, find_resource, verb_of
 from simulator.api.dialect.selectors import read_selection
 from simulator.api.dialect.statuses import PathNotFoundError, StatusError, unauthorized
 from simulator.api.serving.access import Access
-from simulator.api.serving.calls import Call, Clock, Reply
+from simulator.api.serving.calls import Call, Clock
 from simulator.api.serving.committing import OK, Committing
 from simulator.api.serving.exchange import ClientGoneError, Exchange, Receive, Scope, Send
 from simulator.api.serving.gate import Gate, too_many_requests
@@ -140,7 +141,9 @@ class ApiApp:
         authorize(identity, verb, route, None)
         # Nothing is written that cannot be answered.
         form = answer_form(exchange.header(b"accept"))
-        await self._reply(call, form, await self._orders.handler(call)(call))
+        reply = await self._orders.handler(call)(call)
+        headers = [(b"warning", b'299 - "%b"' % _quoted(text)) for text in reply.warnings]
+        await exchange.answer(reply.code, self._shown(call, form, reply.content), headers=headers)
         return None
 
     async def _read(self, call: Call) -> Callable[[], Awaitable[None]] | None:
@@ -166,16 +169,12 @@ class ApiApp:
         await call.exchange.answer_pieces(showing.all(route.kind, items, page))
         return None
 
-    async def _reply(self, call: Call, form: Form, reply: Reply) -> None:
-        content = reply.content
+    def _shown(self, call: Call, form: Form, content: Stored | Object) -> bytes:
         if not isinstance(content, Stored):
-            body = encoded_json(content)
-        elif form.is_plain:
-            body = content.body
-        else:
-            body = Showing(self._objects, form, "Metadata", call.now).one(content)
-        headers = [(b"warning", b'299 - "%b"' % _quoted(text)) for text in reply.warnings]
-        await call.exchange.answer(reply.code, body, headers=headers)
+            return encoded_json(content)
+        if form.is_plain:
+            return content.body
+        return Showing(self._objects, form, "Metadata", call.now).one(content)
 
     async def _health(self, exchange: Exchange) -> None:
         if exchange.path == "/livez" or (not self._is_ending and self._readiness.is_ready()):
