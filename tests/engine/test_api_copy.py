@@ -116,6 +116,23 @@ def test_the_kubelet_is_told_of_each_state_once_with_the_servers_revision() -> N
     assert phases == ["Pending", "Running"]
 
 
+def test_a_list_is_the_truth_also_when_its_revisions_are_lower() -> None:
+    """A cluster was set back to a backup; only watches can be behind what is known."""
+    world = Copied()
+    running = PodStatus("Running", taken_up=True)
+    world.copy.saw(seen(90, status=running))
+    for state in (seen(7), seen(7)):
+        world.copy.saw(state, is_list=True)
+        world.settle()
+    world.copy.saw(seen(6, status=running))
+    world.copy.saw(seen(8, status=running))
+    world.settle()
+
+    phases = [each.phase for each in world.records if isinstance(each, PodPhaseChanged)]
+    assert phases == ["Running", "Pending", "Running"]
+    assert world.told[-2:] == [7, 8]
+
+
 def test_a_pod_that_is_created_by_this_world_is_the_one_that_the_watch_shows() -> None:
     world = Copied()
     spec = PodSpec("a", a_pod(""), node=NODE, termination_grace=Duration(7 * SECOND))

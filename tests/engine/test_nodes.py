@@ -294,3 +294,18 @@ def test_delays_of_others_can_be_left_out() -> None:
 
     # Allocate takes 2 ms, the write of the checkpoint 1.07 ms.
     assert done - begun == 3_070 * MICROSECOND
+
+
+def test_a_resource_that_leaves_while_its_report_is_under_way_does_not_come_back() -> None:
+    """S2.10, S2.15: one report after the other; the API takes 12 s here, the loop 10 s."""
+    slow = ApiSpec(seconds(12), seconds(12))
+    run = Run(replace(a_spec(), api=slow))
+    run.do(StartPlugin("gpu"))
+    run.wait(60)
+    run.do(StopPlugin("gpu"))
+    run.wait(400)
+
+    assert [
+        (dict(each.capacity)[GPU], dict(each.allocatable)[GPU])
+        for _, each in run.stamped(NodeStatusReported)
+    ] == [(4, 4), (4, 0), (0, 0)]
