@@ -6,18 +6,23 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from typing_extensions import override
 
 from simulator.api.dialect.authorization import read_tokens
 from simulator.api.serving import server as http_server
 from simulator.api.serving.limits import Limits
 from simulator.api.serving.running import ApiSettings
+from simulator.core.transitions import Transition
+from simulator.errors import StoreUnavailableError
+from simulator.object_ports import ObjectWrite
+from simulator.ports import Together
 from store.sql_store import SqlStore
 from tests.api.serving.running import DEADLINE_S, Api, Document, running_api, serving
 
@@ -521,6 +526,37 @@ def test_metrics_and_health_are_told(api: Api) -> None:
 
     assert 'apiserver_request_total{code="200",resource="",verb=""}' in page
     assert 'apiserver_storage_objects{resource="namespaces"} 4.0' in page
+
+
+class StoreOnADisk(SqlStore):
+    """A store on a disk that may be full."""
+
+    is_full = False
+
+    @override
+    def apply_together(
+        self, transitions: Sequence[Transition], writes: Sequence[ObjectWrite]
+    ) -> Together:
+        if self.is_full:
+            reason = "the disk is full"
+            raise StoreUnavailableError(reason)
+        return super().apply_together(transitions, writes)
+
+
+def test_who_asks_is_told_that_there_is_room_again_although_nobody_writes() -> None:
+    settings = ApiSettings("127.0.0.1", 0)
+    with closing(StoreOnADisk("sqlite://")) as store, serving(store, settings) as url:
+        api = Api(url)
+        assert api.ask("GET", "/readyz").code == 200
+        store.is_full = True
+        refused = api.ask("POST", BINDINGS, binding("a"))
+        full = [api.ask("GET", path).code for path in ("/readyz", "/readyz", "/livez")]
+        store.is_full = False
+        until(lambda: api.ask("GET", "/readyz").code == 200)
+        made = api.create(BINDINGS, binding("a"))
+
+    assert (refused.code, full) == (503, [503, 503, 200])
+    assert names({"items": [made]}) == ["a"]
 
 
 def test_what_is_stored_is_there_after_a_restart_and_watches_go_on(tmp_path: Path) -> None:
