@@ -299,7 +299,7 @@ def check(story: Story, keeping: str) -> None:
         assert {pod for pod, _, _ in in_objects(run)} <= there
 
 
-EXAMPLES = 12
+EXAMPLES = 30
 
 
 @pytest.mark.parametrize("keeping", KEEPINGS)
