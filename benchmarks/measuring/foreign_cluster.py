@@ -27,7 +27,7 @@ from simulator.api.dialect.documents import Object, items, text
 from simulator.api.dialect.kinds import DEVICE_BINDINGS, LEASES, NAMESPACES, NODES, PODS
 from simulator.core.persistence.choosing import STRATEGIES
 from simulator.core.transitions import NodeName
-from simulator.errors import ApiUnreachableError, ConfigError, ServerError
+from simulator.errors import ApiUnreachableError, ConfigError
 from simulator.live.remote.documents import LEASE_NAMESPACE, deletion, is_own_node
 
 AT_ONCE: Final = 32
@@ -86,7 +86,7 @@ async def abilities(endpoint: ApiEndpoint) -> Abilities:
     """
     client = HttpClient(endpoint)
     try:
-        core = _granted(client, await client.ask("GET", f"/api/{PODS.version}"))
+        core = client.granted(await client.ask("GET", f"/api/{PODS.version}"))
         objects = await client.ask("GET", path_of(DEVICE_BINDINGS), query={"limit": "1"})
     finally:
         await client.close()
@@ -127,7 +127,7 @@ async def _check_absent(client: HttpClient, node: NodeName) -> None:
     answer = await client.ask("GET", path_of(NODES, name=node))
     if answer.code == _NOT_FOUND:
         return
-    _granted(client, answer)
+    client.granted(answer)
     where = client.endpoint.url
     if is_own_node(answer.document):
         reason = (
@@ -149,8 +149,8 @@ async def _make(client: HttpClient, namespace: str) -> None:
     """
     metadata: Object = {"name": namespace, "labels": {_PRIVILEGED: "privileged"}}
     document: Object = {"apiVersion": "v1", "kind": NAMESPACES.kind, "metadata": metadata}
-    _granted(client, await client.ask("POST", path_of(NAMESPACES), document))
-    core = _granted(client, await client.ask("GET", f"/api/{PODS.version}"))
+    client.granted(await client.ask("POST", path_of(NAMESPACES), document))
+    core = client.granted(await client.ask("GET", f"/api/{PODS.version}"))
     if _ACCOUNT not in _served(core):
         return
     path = f"{path_of(NAMESPACES, name=namespace)}/{_ACCOUNT}/default"
@@ -241,15 +241,3 @@ class _Clearing:
 
 def _served(core: Answer) -> set[str]:
     return {text(resource, "name") for resource in items(core.document, "resources")}
-
-
-def _granted(client: HttpClient, answer: Answer) -> Answer:
-    """Return a success.
-
-    Raises:
-        ServerError: It is none.
-    """
-    if answer.is_refused:
-        reason = f"the API server {client.endpoint.url} refuses: {answer.message}"
-        raise ServerError(reason)
-    return answer

@@ -22,7 +22,7 @@ import aiohttp
 from simulator import __version__
 from simulator.api.client.endpoint import ApiEndpoint
 from simulator.api.dialect.documents import Json, Object, mapping, text, whole
-from simulator.errors import ApiUnreachableError, ConfigError
+from simulator.errors import ApiUnreachableError, ConfigError, ServerError
 
 JSON: Final = "application/json"
 MERGE_PATCH: Final = "application/merge-patch+json"
@@ -111,6 +111,17 @@ class HttpClient:
         self._seconds = seconds
         self._session: aiohttp.ClientSession | None = None
         self._token: str | None = None
+
+    def granted(self, answer: Answer) -> Answer:
+        """Return an answer that is a success.
+
+        Raises:
+            ServerError: It is none.
+        """
+        if answer.is_refused:
+            reason = f"the API server {self.endpoint.url} refuses: {answer.message}"
+            raise ServerError(reason)
+        return answer
 
     async def ask(
         self,

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Final
 
 from simulator.api.client.endpoint import ApiEndpoint
-from simulator.api.client.http import MERGE_PATCH, Answer, HttpClient
+from simulator.api.client.http import MERGE_PATCH, HttpClient
 from simulator.api.client.paths import path_of
 from simulator.api.dialect.custom_definition import device_binding_definition
 from simulator.api.dialect.documents import items, text
@@ -53,7 +53,7 @@ async def _install(endpoint: ApiEndpoint, looks: int) -> Installed:
         for _ in range(looks):
             answer = await client.ask("GET", path_of(DEVICE_BINDINGS), query={"limit": "1"})
             if answer.code != _NOT_FOUND and not answer.is_unavailable:
-                _granted(client, answer)
+                client.granted(answer)
                 return outcome
             await asyncio.sleep(_LOOK_S)
         why = await _why_not(client)
@@ -80,14 +80,14 @@ async def _write(client: HttpClient) -> Installed:
     if present.code == _NOT_FOUND:
         created = await client.ask("POST", _DEFINITIONS, definition)
         if created.code != _CONFLICT:
-            _granted(client, created)
+            client.granted(created)
             return Installed.CREATED
         present = await client.ask("GET", path)  # Somebody else was quicker.
-    _granted(client, present)
+    client.granted(present)
     renewed = await client.ask(
         "PATCH", path, {"spec": definition["spec"]}, content_type=MERGE_PATCH
     )
-    _granted(client, renewed)
+    client.granted(renewed)
     is_same = renewed.revision == present.revision
     return Installed.UNCHANGED if is_same else Installed.CONFIGURED
 
@@ -99,9 +99,3 @@ async def _why_not(client: HttpClient) -> str:
         if text(condition, "status") == "False" and text(condition, "message"):
             return text(condition, "message")
     return "try again"
-
-
-def _granted(client: HttpClient, answer: Answer) -> None:
-    if answer.is_refused:
-        reason = f"the API server {client.endpoint.url} refuses: {answer.message}"
-        raise ServerError(reason)

@@ -45,7 +45,7 @@ async def found_pods(
             await _check_node(client, node)
             query = {"fieldSelector": f"spec.nodeName={node}"}
             listing = await list_whole(client, path_of(PODS), query)
-            _granted(client, listing.answer)
+            client.granted(listing.answer)
             for pod in listing.objects:
                 pods[PodUid(text(pod, "metadata", "uid"))] = pod
     except ApiUnreachableError as error:
@@ -64,7 +64,7 @@ async def _check(client: HttpClient, persistence: str, nodes: Sequence[NodeName]
     kept = STRATEGIES[persistence]
     url = client.endpoint.url
     if kept.in_specs:
-        answer = _granted(client, await client.ask("GET", "/api/v1"))
+        answer = client.granted(await client.ask("GET", "/api/v1"))
         resources = [text(one, "name") for one in items(answer.document, "resources")]
         if _RESOURCE_BINDING not in resources:
             others = ", ".join(name for name, each in STRATEGIES.items() if not each.in_specs)
@@ -81,7 +81,7 @@ async def _check(client: HttpClient, persistence: str, nodes: Sequence[NodeName]
                 "needs; make them known with: rebind api install-crd"
             )
             raise ServerError(reason)
-        _granted(client, answer)
+        client.granted(answer)
 
 
 async def _first_binding(client: HttpClient, nodes: Sequence[NodeName]) -> Answer:
@@ -106,7 +106,7 @@ async def _check_node(client: HttpClient, node: NodeName) -> None:
     answer = await client.ask("GET", path_of(NODES, name=node))
     if answer.code == _NOT_FOUND:
         return
-    _granted(client, answer)
+    client.granted(answer)
     if not is_own_node(answer.document):
         version = text(answer.document, "status", "nodeInfo", "kubeletVersion")
         reason = (
@@ -114,15 +114,3 @@ async def _check_node(client: HttpClient, node: NodeName) -> None:
             f"({version[:40]}); choose other names with --nodes NAME,..."
         )
         raise ServerError(reason)
-
-
-def _granted(client: HttpClient, answer: Answer) -> Answer:
-    """Return a success.
-
-    Raises:
-        ServerError: It is none.
-    """
-    if answer.is_refused:
-        reason = f"the API server {client.endpoint.url} refuses: {answer.message}"
-        raise ServerError(reason)
-    return answer
