@@ -138,11 +138,13 @@ def run_profile(  # noqa: PLR0913 - one for each option
     """Run a churn profile and print a row for each of its combinations and phases.
 
     Pods come in an open loop, and latencies count from the instant at which each was to come.
-    A node admits one pod after the other, so commitBatch gathers at most as many commits as there
-    are nodes with an admission in flight. When pods were not served at the end, percentiles are
-    lower bounds and begin with `≥`. What a plain fsync costs here is measured first. Repetitions
-    are interleaved; Ctrl-C prints, and keeps, what was measured so far. Gates of the profile that
-    do not hold are told on stderr, and the exit code is 1.
+    A pod is served, durably admitted, when its bindings would outlive its kubelet: where only the
+    API keeps them, when the API has them. A node admits one pod after the other, so commitBatch
+    gathers at most as many commits as there are nodes with an admission in flight. Pods that never
+    came so far, as they failed, say, count as the longest; a percentile that is theirs is a lower
+    bound and begins with `≥`. What a plain fsync costs here is measured first. Repetitions are
+    interleaved; Ctrl-C prints, and keeps, what was measured so far. Gates of the profile that do
+    not hold are told on stderr, and the exit code is 1.
     """
     with extra_api():
         # None of the other commands of `bench` needs the extra.
