@@ -60,8 +60,12 @@ from store.writer_lock import sign
 CONNECTIONS_LOST_MAX: Final = 5
 """How often a batch is tried again after a lost connection was regained."""
 
-GATHERED: Final = 64
-"""Transitions whose rows are written together; more of them leave the processor's cache."""
+GATHERED: Final = 256
+"""Transitions whose rows are written together.
+
+With fewer, what each statement costs whatever its rows are shows; more of them leave the
+processor's cache.
+"""
 
 
 class SqlStore:
