@@ -1,8 +1,7 @@
 """Rows of pods that came with one device each, made while they are written.
 
-Seven rows would be made for each such pod, kept until they are written and thrown away. Here one
-tuple is kept for each, and the rows are columns of them put side by side: `zip` uses its tuple
-again when the driver has bound its values and let go of it.
+Six rows would be made for each such pod and kept until they are written. Here one tuple is kept for
+each, and the rows are columns of them put side by side when the writer takes them, a few at a time.
 
 What is null for every newcomer is left out of the statements, and the rest is of types that
 Python's driver of SQLite binds as they are. Of a None, a bool or a bytes it first looks up what it
