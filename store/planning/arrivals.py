@@ -51,9 +51,9 @@ def plan_arrivals(plan: Plan, transitions: Iterable[Transition], outcomes: list[
         if resource is None or len(devices) != 1:
             break
         [numa_node] = devices
-        ids = devices[numa_node]
-        place, response = resource.places.get(ids[0]), binding.response
-        if place is None or response is None or len(ids) != 1:
+        ids, response = devices[numa_node], binding.response
+        place = resource.places.get(ids[0]) if len(ids) == 1 else None
+        if place is None or response is None:
             break
         revision += 1
         pod += 1

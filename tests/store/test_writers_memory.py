@@ -11,7 +11,16 @@ import pytest
 from simulator.core.transitions import NodeName
 from simulator.ports import Committed, Holding, Refused
 from store.sql_store import SqlStore
-from tests.store.world import admits_one, admitted, binding, device, released, reported
+from tests.store.world import (
+    NODE,
+    RESPONSE,
+    admits_one,
+    admitted,
+    binding,
+    device,
+    released,
+    reported,
+)
 
 A: Final = NodeName("a")
 B: Final = NodeName("b")
@@ -99,4 +108,23 @@ def test_rows_of_new_pods_and_of_others_are_written_side_by_side(store: SqlStore
         "main example.com/gpu=g0",
         "main example.com/gpu=g0,g2",
         "main example.com/gpu=g1",
+    ]
+
+
+def test_a_binding_without_devices_or_response_is_kept_among_new_pods(store: SqlStore) -> None:
+    store.apply([reported(*LISTED)])
+    outcomes = store.apply(
+        [
+            admits_one("x", "g0"),
+            admitted("empty", binding("empty", {0: ()})),
+            admitted("silent", binding("silent", {0: ("g1",)}, response=None)),
+        ]
+    )
+
+    assert [type(each) for each in outcomes] == [Committed] * 3
+    found = [(each.pod, each.devices, each.response) for each in store.load(NODE).bindings]
+    assert found == [
+        ("uid-x", {0: ("g0",)}, RESPONSE),
+        ("uid-empty", {0: ()}, RESPONSE),
+        ("uid-silent", {0: ("g1",)}, None),
     ]
