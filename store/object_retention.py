@@ -1,6 +1,6 @@
 """A bounded log of the changes of objects: what newer changes replaced is dropped in short steps.
 
-The bound: the changes of the newest `revisions_max` revisions are known, and up to an eighth more.
+The bound: the changes of the newest `revisions_max` revisions are known, and up to a quarter more.
 The newest change of an object is the object and stays, however old; so does the one before a change
 that is still known, because a watch has to tell what was there before.
 
@@ -26,6 +26,8 @@ from store.stepping import Attempts, Stepper
 
 _SLACK: Final = 8
 """What fraction of the bound is waited for, so that steps have enough to do."""
+_SLACKS_MAX: Final = 2
+"""How many of those may be there before steps become longer than they should."""
 
 
 @dataclass(slots=True)
@@ -59,6 +61,7 @@ class ObjectRetention:
         self.steps = Stepper(writer, self.effort, clock=clock)
         self._revisions_max = revisions_max
         self._due_at = 0
+        self._stepped_at = 0
 
     def is_due(self, revision: int) -> bool:
         """Tell, without asking the database, whether there may be something to drop."""
@@ -83,13 +86,18 @@ class ObjectRetention:
     def _drop(self, connection: Connection) -> tuple[int, bool]:
         """Delete one step's worth; return how many changes, and whether more may be due."""
         oldest = oldest_revision(connection)
-        target = newest_revision(connection) - self._revisions_max
+        newest = newest_revision(connection)
+        target = newest - self._revisions_max
+        slack = self._revisions_max // _SLACK
+        # Only one that has fallen behind has to drop more than it would by itself.
+        behind = self._stepped_at and target - oldest > _SLACKS_MAX * slack
+        size = self.steps.size_after(newest - self._stepped_at if behind else 0)
         change = t.api_change.c
         following = connection.scalars(
             select(change.revision)
             .where(change.revision > oldest)
             .order_by(change.revision)
-            .offset(self.steps.size)
+            .offset(size)
             .limit(1)
         ).first()
         upper = target if following is None else min(following - 1, target)
@@ -109,5 +117,6 @@ class ObjectRetention:
         moved = update(t.api_horizon).values(revision=upper)
         if not connection.execute(moved).rowcount:
             connection.execute(insert(t.api_horizon).values(id=1, revision=upper))
-        self._due_at = upper + self._revisions_max + self._revisions_max // _SLACK
+        self._due_at = upper + self._revisions_max + slack
+        self._stepped_at = newest
         return dropped, upper < target

@@ -84,6 +84,7 @@ class Retention:
         self.steps = Stepper(writer, self.effort, clock=clock)
         self._changes_max = changes_max
         self._due_at = 0
+        self._stepped_at = 0
 
     def is_due(self, changes: int) -> bool:
         """Tell, without asking the database, whether it is time for a step.
@@ -132,10 +133,11 @@ class Retention:
                     .limit(1)
                 ).first()
                 self._due_at = (following or newest) + self._changes_max
+                self._stepped_at = 0
             return 0, more
         revision = t.change.c.revision
         following = connection.scalars(
-            select(revision).order_by(revision).offset(self.steps.size).limit(1)
+            select(revision).order_by(revision).offset(self._size(newest)).limit(1)
         ).first()
         upper = min(following or horizon, horizon)
         pods = select(t.pod.c.node_id, t.pod.c.uid).where(t.pod.c.ended_revision < upper)
@@ -143,7 +145,12 @@ class Retention:
         dropped = connection.execute(delete(t.change).where(revision < upper)).rowcount
         self._delete_before(connection, upper)
         self._due_at = newest + dropped // _DROPPED_PER_CHANGE
+        self._stepped_at = newest
         return dropped, True
+
+    def _size(self, newest: int) -> int:
+        since = newest - self._stepped_at if self._stepped_at else 0
+        return self.steps.size_after(since)
 
     def _horizon(self, connection: Connection, newest: int) -> int:
         """Return the first revision that is kept: where a segment begins."""

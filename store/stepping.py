@@ -25,6 +25,8 @@ STEP_CHANGES: Final = 2_000
 STEP_CHANGES_MIN: Final = 16
 STEP_CHANGES_MAX: Final = 16_000
 _QUICK: Final = 4
+_GAIN: Final = 4
+"""Which fraction more than what came meanwhile a step drops at least."""
 
 
 @dataclass(slots=True)
@@ -49,7 +51,7 @@ class Stepper:
         clock: Seconds, for the length of a step.
 
     Attributes:
-        size: How many changes the next step may drop.
+        size: How many changes the next step may drop, or more (`size_after`).
     """
 
     def __init__(
@@ -63,6 +65,14 @@ class Stepper:
         self._writer = writer
         self._attempts = attempts
         self._clock = clock
+
+    def size_after(self, changes: int) -> int:
+        """Return how many changes a step may drop after so many new ones.
+
+        However slow steps are, they drop more than comes meanwhile: or a bound would not hold where
+        batches are large and an fsync takes longer than a step should.
+        """
+        return max(self.size, min(changes + changes // _GAIN + 1, STEP_CHANGES_MAX))
 
     def attempt(self, work: Callable[[Connection], T]) -> T | None:
         """Do some work in a transaction of its own; None when the database ended it."""

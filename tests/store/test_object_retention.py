@@ -160,6 +160,19 @@ def test_r93_a_long_backlog_drains_in_short_steps_each_where_the_last_one_ended(
     assert _rows(sql, "api_change") <= KEPT + 2
 
 
+def test_the_bound_holds_however_slow_the_steps_are(sql: SqlStore) -> None:
+    ticks = count()
+    sql.object_retention = ObjectRetention(
+        sql.writer, revisions_max=KEPT, clock=lambda: next(ticks) * 2 * STEP_S
+    )
+    for batch in range(40):
+        sql.objects.apply([made(f"p{batch}-{number}") for number in range(50)])
+
+    refused = sql.objects.since(0)
+    assert isinstance(refused, Expired)
+    assert refused.oldest > 40 * 50 - KEPT - 3 * 50
+
+
 def test_a_failing_step_does_not_fail_the_write_before_it(sql: SqlStore) -> None:
     _churn(sql.objects, 20)
     sql.writer.say("ALTER TABLE api_horizon RENAME TO elsewhere")

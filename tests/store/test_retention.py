@@ -262,6 +262,20 @@ def test_a_segment_is_dropped_in_step_with_the_changes_of_half_a_segment(
     assert dropped == [0] * 40 + [2] * 5 + [0] * 5 + [2] * 5 + [0] * 5
 
 
+def test_the_bound_holds_however_slow_the_steps_are(store: SqlStore) -> None:
+    """Batches bring more changes than a slow step would drop by itself."""
+    ticks = count()
+    store.retention = Retention(
+        store.writer, changes_max=30, clock=lambda: next(ticks) * STEP_S * 2
+    )
+    for number in range(60):
+        pods = [f"p{number}-{each}" for each in range(25)]
+        store.apply([admits_one(pod, f"g-{pod}") for pod in pods] + [released(p) for p in pods])
+
+    assert store.retention.steps.size == STEP_CHANGES_MIN
+    assert len(store.history()) <= 30 + 10 + 2 * 50
+
+
 def test_r89_a_step_that_found_the_database_busy_goes_on_where_it_was(store: SqlStore) -> None:
     store.retention = Retention(store.writer, changes_max=10**9)
     _churn(store, 100)
