@@ -180,14 +180,17 @@ async def create_existing(
             path = path_of(PODS, space, name, "status")
             await _asked(client, "PATCH", path, _RUNNING, content_type=STRATEGIC_MERGE_PATCH)
 
+    refusals: list[Exception] = []
     try:
         async with asyncio.TaskGroup() as group:
             for each in pods:
                 group.create_task(create(each))
-    except* RebindError as errors:
-        raise errors.exceptions[0] from None
+    except* RebindError as errors:  # What is raised in here may come out in a group of its own.
+        refusals.extend(errors.exceptions)
     finally:
         await client.close()
+    if refusals:
+        raise refusals[0]
     return uids
 
 
