@@ -28,6 +28,8 @@ from simulator.live.tasks import Tasks
 from simulator.live.timeline import LiveTimeline
 
 _LOG = logging.getLogger(__name__)
+_COUNTED_PODS_MAX: Final = 256
+"""Of so many pods, the latest, a plugin's Allocate calls are counted apart."""
 _ONCE: Final = Duration(1_000 * HOUR)
 PACE: Final = Pace(look=Duration(10 * MILLISECOND), first_retry=_ONCE, last_retry=_ONCE)
 """Of a plugin out of a spec: it sees changes at once, and registers once for each kubelet."""
@@ -120,6 +122,8 @@ class LivePlugin:
         self.calls[rpc] = self.calls.get(rpc, 0) + 1
         if isinstance(call, AllocateCall):
             self.allocated[call.pod] = self.allocated.get(call.pod, 0) + 1
+            if len(self.allocated) > _COUNTED_PODS_MAX:
+                del self.allocated[next(iter(self.allocated))]
 
     def refused(self) -> None:
         """Take note that its registration, or its first list, has failed."""
