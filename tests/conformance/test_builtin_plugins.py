@@ -18,11 +18,17 @@ from simulator.rig.kubelet import Kubelet
 from simulator.rig.loop_thread import LoopThread
 from tests.conformance.plugins import DEADLINES, TWO_INSTANCES, PluginInThread, conformance_of
 
+IMPATIENT = "impatient"
+"""The mode that gives up when the kubelet is away for more than a second."""
+
 AT_A_TIME = 16
 """They mostly wait."""
 
 PATIENT = replace(DEADLINES, quiet=60.0)
 """Until the second instance has come."""
+
+AWAY_FOR_LONG = replace(DEADLINES, absent=10.0)
+"""Ten times what the impatient one waits: a busy machine tells it late that the kubelet is gone."""
 
 Run = Callable[[], tuple[Finding, ...]]
 Arranged = Callable[[PluginInThread, Kubelet], None]
@@ -92,7 +98,8 @@ def test_good_plugins_pass_and_each_fault_fails_exactly_the_checks_of_its_row(
             return lambda: conformance_of(
                 thread, "faulty", ("mode", mode), ("after", "1500ms"), deadlines=PATIENT
             )
-        return lambda: conformance_of(thread, "faulty", ("mode", mode))
+        deadlines = AWAY_FOR_LONG if mode == IMPATIENT else DEADLINES
+        return lambda: conformance_of(thread, "faulty", ("mode", mode), deadlines=deadlines)
 
     def ending(start: int) -> Run:
         arranged = at_start(start, PluginInThread.vanish)

@@ -31,6 +31,7 @@ class Plugin:
     Attributes:
         calls: Requests received, in order.
         lists: What is sent to whoever watches; None ends the stream, an error breaks it.
+        watching: How many streams are served, and take from `lists`.
         options, allocated, preferred: What is answered.
         error: The error that is answered instead, if not empty.
         hangs: Whether calls are never answered.
@@ -53,6 +54,7 @@ class Plugin:
         self.error = ""
         self.hangs = False
         self.abandoned = 0
+        self.watching = 0
         self.server = UnixServer(path)
         self.server.answer(services.GET_DEVICE_PLUGIN_OPTIONS, self._options)
         self.server.answer(services.ALLOCATE, self._allocate)
@@ -103,6 +105,7 @@ class Plugin:
         self, request: device_plugin.Empty
     ) -> AsyncIterator[device_plugin.ListAndWatchResponse | bytes]:
         self.calls.append(request)
+        self.watching += 1
         try:
             while (devices := await self.lists.get()) is not None:
                 if isinstance(devices, PluginFailedError):
@@ -111,6 +114,8 @@ class Plugin:
         except asyncio.CancelledError:
             self.abandoned += 1
             raise
+        finally:
+            self.watching -= 1
 
     async def _answer(self, request: Message, answer: Answer) -> Answer:
         self.calls.append(request)
