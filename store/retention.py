@@ -24,6 +24,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from sqlalchemy import Connection, delete, exists, func, select
@@ -94,14 +95,19 @@ class Retention:
         """
         return changes > self._changes_max and changes >= self._due_at
 
-    def step(self) -> bool:
+    def step(self, changes: int | None = None) -> bool:
         """Drop a little; tell whether there is more to drop. An error of the database is no error.
 
         What is due is looked up in the same transaction, so that a step never acts on what was true
         before somebody else wrote.
+
+        Args:
+            changes: How many the history ever had, or fewer if somebody else writes too: then less
+                is due. None to ask the database, which counts a whole segment for that; a writer
+                who knows would spend most of each step on it.
         """
         self.gone = []
-        done = self.steps.attempt(self._drop)
+        done = self.steps.attempt(partial(self._drop, changes))
         if done is None:
             self.gone = []
             return True
@@ -116,10 +122,10 @@ class Retention:
             pass
         return self.effort
 
-    def _drop(self, connection: Connection) -> tuple[int, bool]:
+    def _drop(self, changes: int | None, connection: Connection) -> tuple[int, bool]:
         """Delete one step's worth; return how many changes, and whether more may be due."""
         oldest = connection.scalar(select(func.min(t.change.c.revision)))
-        newest = newest_change(connection)
+        newest = newest_change(connection) if changes is None else changes
         segment = t.history_segment
         horizon = self._horizon(connection, newest)
         if oldest is None or oldest >= horizon:

@@ -244,7 +244,7 @@ class SqlStore:
             self.object_retention.step()
         if self.retention.is_due(keys.change):
             devices = self.retention.effort.devices
-            self.retention.step()
+            self.retention.step(keys.change)
             self._plan.forget_pods(self.retention.gone)
             if self.retention.effort.devices != devices:
                 self._plan = None

@@ -242,6 +242,22 @@ def test_r93_a_slow_step_halves_the_next_one_and_a_quick_one_doubles_it(
     assert quick.steps.size == STEP_CHANGES_MAX
 
 
+def test_a_writer_drops_without_counting_the_changes_that_it_made_itself(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R93: of a segment of 65,536 that was most of a step, which then dropped next to nothing."""
+
+    def counted(_: object) -> int:
+        pytest.fail("a step has counted the changes of the newest segment")
+
+    monkeypatch.setattr(retention, "newest_change", counted)
+    for number in range(30):
+        store.apply([admits_one(f"p{number}", "g"), released(f"p{number}")])
+
+    assert store.retention.effort.changes == 20  # 60 came; the newest 30, and a segment more, stay.
+    assert store.retention.effort.failures == 0
+
+
 def test_a_segment_is_dropped_in_step_with_the_changes_of_half_a_segment(
     store: SqlStore,
 ) -> None:
