@@ -21,9 +21,10 @@ from typing_extensions import override
 from simulator.api.serving.exchange import Exchange, Receive, Scope, Send
 from simulator.api.serving.gate import Gate
 from simulator.api.serving.limits import Limits
-from simulator.api.serving.loops import new_loop, seldom_collected
+from simulator.api.serving.loops import new_loop
 from simulator.api.serving.running import ApiServer, ApiSettings
 from simulator.api.serving.server import HttpServer, listening
+from simulator.collecting import seldom_collected
 from simulator.core.instants import Instant
 from simulator.core.transitions import Transition
 from simulator.errors import StoreError

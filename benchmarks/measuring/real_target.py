@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
@@ -29,6 +28,7 @@ from benchmarks.profiles.combinations import Keeper
 from benchmarks.results.rows import Store
 from benchmarks.sync_counter import Syncs, counted_syncs
 from simulator.api.client.endpoint import ApiEndpoint
+from simulator.collecting import seldom_collected
 from simulator.config import CHECKPOINT_FILE_NAME
 from simulator.core.instants import SECOND, Duration
 from simulator.core.persistence.choosing import STRATEGIES
@@ -100,7 +100,7 @@ async def real_target(request: Request) -> AsyncIterator[Target]:
         await stack.enter_async_context(
             reading(request.profile.reads, driver.world, request.kubeconfig)
         )
-        stack.enter_context(_collected())
+        stack.enter_context(seldom_collected())
         syncs.add(combination.added_fsync)
         yield making.target(driver, _risk(request, syncs), instruments)
 
@@ -225,20 +225,6 @@ async def _existing(request: Request, endpoint: ApiEndpoint) -> Mapping[str, Pod
 
 def _here(making: Making, inner: LiveParts) -> Adapters:
     return making.around(inner, inner.timeline)
-
-
-@contextmanager
-def _collected() -> Iterator[None]:
-    """Keep what the nodes are made of out of Python's garbage collections.
-
-    Each would stop everything while it looks at all of it, up to 100 ms for 200 nodes.
-    """
-    gc.collect()
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 class _Syncs:

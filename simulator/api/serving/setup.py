@@ -12,10 +12,11 @@ from simulator.api.serving.access import is_loopback, parse_address
 from simulator.api.serving.certificates import kept_beside, own_certificate
 from simulator.api.serving.kubeconfig import kubeconfig
 from simulator.api.serving.limits import Limits
-from simulator.api.serving.loops import new_loop, seldom_collected
+from simulator.api.serving.loops import new_loop
 from simulator.api.serving.objects import ObjectCommits
 from simulator.api.serving.running import ApiServer, ApiSettings
 from simulator.api.serving.secret_files import write_secret
+from simulator.collecting import seldom_collected
 from simulator.errors import ConfigError
 from simulator.object_ports import ObjectReader
 

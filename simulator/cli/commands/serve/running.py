@@ -11,6 +11,7 @@ import click
 
 from simulator.assembly.servers import served
 from simulator.cli.stopping import stopped_by_signals
+from simulator.collecting import seldom_collected
 from simulator.engine.spec import SimulationSpec
 from simulator.live.settings import LiveSettings
 from simulator.reports.text import printable
@@ -58,7 +59,8 @@ async def _serve(run: SimulationSpec, settings: LiveSettings, shown: Shown) -> N
             api_http=shown.api_http,
         ) as server:
             click.echo(_ready(server, run), err=True)
-            await _stopped_or_failed(stop, server)
+            with seldom_collected():
+                await _stopped_or_failed(stop, server)
             click.echo("stopping; once more to stop at once", err=True)
 
 
