@@ -1,4 +1,4 @@
-"""The instruments of one target, read together."""
+"""What a target has spent, and the instruments that tell, read together."""
 
 from __future__ import annotations
 
@@ -8,8 +8,30 @@ from dataclasses import dataclass, field
 
 from benchmarks.measuring.footprints import FootprintMeter
 from benchmarks.measuring.instruments import ProcessMeter, Usage
-from benchmarks.measuring.windows import Costs
 from store.scratch import LogCosts
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What was spent so far, by whom.
+
+    Attributes:
+        at_ns: When this was so, on the driver's clock.
+        fsyncs, written: Of all who keep bindings; None where they are not counted.
+        cpu_client_s, cpu_server_s: As in `benchmarks.results.rows.Row`.
+        calls: API calls by verb and kind.
+        lost: Replies that were lost; None where none is.
+        bound: Devices that were bound durably.
+    """
+
+    at_ns: int = 0
+    fsyncs: int | None = None
+    written: int | None = None
+    cpu_client_s: float | None = None
+    cpu_server_s: float | None = None
+    calls: Counter[str] = field(default_factory=Counter)
+    lost: int | None = None
+    bound: int = 0
 
 
 @dataclass(slots=True)

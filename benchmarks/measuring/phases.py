@@ -10,14 +10,14 @@ from typing import Final
 
 from benchmarks.measuring.api_calls import CallOffering
 from benchmarks.measuring.clocks import Driver
-from benchmarks.measuring.costs import Instruments
+from benchmarks.measuring.costs import Costs, Instruments
 from benchmarks.measuring.courses import Course
 from benchmarks.measuring.disturbing import Disturber
 from benchmarks.measuring.following import Follower
 from benchmarks.measuring.lives import Lives
 from benchmarks.measuring.offering import Offering
 from benchmarks.measuring.ramps import Ramp
-from benchmarks.measuring.windows import Costs, Followed, Window
+from benchmarks.measuring.windows import Followed, Window
 from benchmarks.profiles.disturbances import disturbances
 from benchmarks.profiles.loads import Load, QpsLoad, RampLoad, SteppedLoad
 from benchmarks.profiles.profile import LostReplies, Phase, Profile

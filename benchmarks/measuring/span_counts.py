@@ -1,4 +1,4 @@
-"""Latencies counted by their length, in memory that does not grow with them.
+"""Latencies counted by their length in memory that does not grow, and waits without an end.
 
 A list of them all would make the process that is measured grow by megabytes in a minute: who wants
 to know whether its memory stays flat would find the benchmark in it.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import accumulate
 from typing import Final
 
 from benchmarks.results.latencies import LONGEST_US, Latencies
+from benchmarks.results.rows import Measure
 from simulator.core.instants import MICROSECOND, Duration
 
 EXACT: Final = 11
@@ -82,3 +83,22 @@ class SpanCounts:
         """Return the fewest microseconds that are counted at a place."""
         lost = max(place // self._half - 1, 0)
         return place - self._half * lost << lost
+
+
+class LostWaits:
+    """Since when pods have waited for what they will never come to.
+
+    With API limits that is every pod of a long run, so eight bytes are kept of each.
+    """
+
+    def __init__(self) -> None:
+        self._since: dict[Measure, array[int]] = {}
+
+    def add(self, due_ns: int, awaited: Collection[Measure]) -> None:
+        """Take up a pod with its scheduled start, and what it has not come to."""
+        for measure in awaited:
+            self._since.setdefault(measure, array("q")).append(due_ns)
+
+    def since(self, measure: Measure) -> Sequence[int]:
+        """Return the scheduled starts of those who will never come to something."""
+        return self._since.get(measure, array("q"))

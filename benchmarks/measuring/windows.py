@@ -11,37 +11,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from benchmarks.measuring.carried import counted
+from benchmarks.measuring.costs import Costs
 from benchmarks.measuring.courses import Course
-from benchmarks.measuring.span_counts import SpanCounts
+from benchmarks.measuring.span_counts import LostWaits, SpanCounts
 from benchmarks.results.rows import Measure, Row, Setting
 from simulator.core.instants import MILLISECOND, SECOND, Duration
 
 LATE: Final = Duration(5 * MILLISECOND)
 """A pod that is offered so long after its scheduled start is late: the load generator was behind.
 Timers of an event loop are a millisecond or two off by themselves."""
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """What was spent so far, by whom.
-
-    Attributes:
-        at_ns: When this was so, on the driver's clock.
-        fsyncs, written: Of all who keep bindings; None where they are not counted.
-        cpu_client_s, cpu_server_s: As in `benchmarks.results.rows.Row`.
-        calls: API calls by verb and kind.
-        lost: Replies that were lost; None where none is.
-        bound: Devices that were bound durably.
-    """
-
-    at_ns: int = 0
-    fsyncs: int | None = None
-    written: int | None = None
-    cpu_client_s: float | None = None
-    cpu_server_s: float | None = None
-    calls: Counter[str] = field(default_factory=Counter)
-    lost: int | None = None
-    bound: int = 0
 
 
 @dataclass(eq=False, slots=True)
@@ -104,7 +82,7 @@ class Window:
         self.memory_peak: int | None = None
         self.pending: dict[int, Followed] = {}
         self.course: Course | None = None
-        self._lost: list[Followed] = []
+        self._lost = LostWaits()
         self._unreached: Counter[Measure] = Counter()
         self._last_served_ns = 0
         self._served_in: Counter[int] = Counter()
@@ -150,7 +128,7 @@ class Window:
     def gone(self, followed: Followed) -> None:
         """Take note that a pod is lost or deleted; what it has not come to, it never will."""
         if self.pending.pop(id(followed), None) is not None:
-            self._lost.append(followed)
+            self._lost.add(followed.due_ns, followed.awaited)
 
     @property
     def has_unserved(self) -> bool:
@@ -169,11 +147,8 @@ class Window:
 
     def percentile_by(self, now_ns: int, measure: Measure, percent: float) -> Duration | None:
         """Return the same with the pods that have not come to it: they have waited until now."""
-        waited = [
-            max(now_ns - followed.due_ns, 0)
-            for followed in (*self.pending.values(), *self._lost)
-            if measure in followed.awaited
-        ]
+        pending = [each.due_ns for each in self.pending.values() if measure in each.awaited]
+        waited = [max(now_ns - due_ns, 0) for due_ns in (*pending, *self._lost.since(measure))]
         return self._spans.get(measure, SpanCounts()).percentile(percent, waited)
 
     def row(
@@ -185,15 +160,7 @@ class Window:
                 self._miss(measure, cut_ns - followed.due_ns)
             if self.course is not None and Measure.ADMISSION in followed.awaited:
                 self.course.unserved(followed.due_ns - self.begun_ns, cut_ns - self.begun_ns)
-        # However long one waits for the others: so they are never below those who have come to it.
-        longest = {measure: spans.longest for measure, spans in self._spans.items()}
-        for followed in self._lost:
-            for measure in followed.awaited:
-                waited = cut_ns - followed.due_ns
-                self._miss(measure, max(waited, longest.get(measure, 0)))
-            # Nothing waits any more for such a pod: it stalls nothing.
-            if self.course is not None and Measure.ADMISSION in followed.awaited:
-                self.course.skipped(followed.due_ns - self.begun_ns, cut_ns - self.begun_ns)
+        self._miss_lost(cut_ns)
         is_served = self.served and not (self.unserved or self.skipped)
         last_ns = self._last_served_ns if is_served else cut_ns
         length = self.end - self.start if self.end is not None else last_ns - self.begun_ns
@@ -244,6 +211,18 @@ class Window:
         """Count a pod that has not come to something."""
         self._unreached[measure] += 1
         self._record(measure, span)
+
+    def _miss_lost(self, cut_ns: int) -> None:
+        """Count those who never will have come to something."""
+        # However long one waits for the others: so they are never below those who have come to it.
+        longest = {measure: spans.longest for measure, spans in self._spans.items()}
+        for measure in Measure:
+            for due_ns in self._lost.since(measure):
+                self._miss(measure, max(cut_ns - due_ns, longest.get(measure, 0)))
+        # Nothing waits any more for such a pod: it stalls nothing.
+        if self.course is not None:
+            for due_ns in self._lost.since(Measure.ADMISSION):
+                self.course.skipped(due_ns - self.begun_ns, cut_ns - self.begun_ns)
 
     def _each_second(self, length: int) -> tuple[int, ...]:
         """Return what was served in each second, also where that was nothing."""

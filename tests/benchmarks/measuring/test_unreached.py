@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pytest
 
 from benchmarks.measuring.following import Risk
+from benchmarks.measuring.windows import Followed, Window
 from benchmarks.results.rows import Measure, Row
-from simulator.core.instants import SECOND
+from simulator.core.instants import SECOND, Duration
 from tests.benchmarks.measuring.runs import Written, ms, percentile
 
 SLOW_API = "\n  apiServer: {latency: {p50: 50ms, p99: 50ms}}"
@@ -87,6 +89,22 @@ def test_pods_that_end_before_anybody_saw_their_devices_are_never_seen() -> None
     assert unseen >= 18
     assert row.is_lower_bound(Measure.VISIBLE, 50)
     assert not row.is_lower_bound(Measure.ADMISSION, 100)
+
+
+def test_of_a_pod_that_is_lost_only_its_waits_are_kept() -> None:
+    """A long run with API limits loses most of its pods before they are seen."""
+    window = Window("soak", Duration(0), Duration(SECOND))
+    followed = Followed(ms(10), window, {Measure.VISIBLE})
+    held = sys.getrefcount(followed)
+
+    window.begin(followed)
+    assert sys.getrefcount(followed) > held
+    window.gone(followed)
+    assert sys.getrefcount(followed) == held
+    waited = window.percentile_by(ms(30), Measure.VISIBLE, 50)
+    assert waited is not None
+    assert abs(waited - ms(20)) <= ms(0.02)
+    assert window.percentile_by(ms(30), Measure.ADMISSION, 50) is None
 
 
 def test_bindings_at_risk_are_those_unsynced_and_those_unseen() -> None:
