@@ -127,6 +127,10 @@ class Follower:
         """Follow the pod with this uid; a pod can be followed anew."""
         self._followed[uid] = followed
 
+    def give_up(self, followed: Followed) -> None:
+        """Wait no longer for a pod that will never have a uid."""
+        self._fail(followed)
+
     def take(self, stamped: Stamped) -> None:
         """Take a record of the world."""
         record = stamped.record
@@ -225,6 +229,8 @@ class Follower:
         del self._followed[record.pod]
 
     def _reach(self, followed: Followed, measure: Measure) -> None:
+        if followed.has_failed:
+            return
         if measure in followed.awaited and followed.window is not None:
             followed.window.reached(followed, measure, self._now_ns())
 

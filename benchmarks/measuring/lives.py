@@ -22,7 +22,7 @@ from benchmarks.profiles.profile import PodTemplate, Profile
 from benchmarks.profiles.schedule import Arrival
 from simulator.core.instants import Duration
 from simulator.core.pods import PodUid
-from simulator.core.records import PodDeleted, PodPhaseChanged, Stamped
+from simulator.core.records import PodDeleted, PodNotCreated, PodPhaseChanged, Stamped
 from simulator.core.resources import ResourceName
 from simulator.core.transitions import NodeName
 from simulator.engine.api_objects import FAILED, RUNNING, SUCCEEDED, ApiPod
@@ -168,6 +168,11 @@ class Lives:
         elif isinstance(record, PodDeleted):
             life = self._lives.pop(record.pod, None)
             if life is not None:
+                self._leave(life)
+        elif isinstance(record, PodNotCreated):
+            life = self._awaited.pop(record.name, None)
+            if life is not None:
+                self._follower.give_up(life.followed)
                 self._leave(life)
 
     def _kind(self, template: PodTemplate) -> _Kind:

@@ -241,6 +241,12 @@ def _pod_phase_changed(record: records.PodPhaseChanged, names: Names) -> str:
 
 
 @words.register
+def _pod_not_created(record: records.PodNotCreated, names: Names) -> str:
+    del names
+    return _join(record.name, _join(record.reason, record.message, sep=": "), sep=", ")
+
+
+@words.register
 def _pod_deleted(record: records.PodDeleted, names: Names) -> str:
     del names
     return record.name

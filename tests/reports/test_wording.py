@@ -115,6 +115,7 @@ SENTENCES: list[tuple[Record, str]] = [
     (records.KubeletStopped("reboot"), "reboot"),
     (records.KubeletStartFailed("damaged"), "damaged"),
     (records.PodPhaseChanged(UID, "trainer", "Failed", "R", "M"), "trainer Failed, R: M"),
+    (records.PodNotCreated(UID, "trainer", "R", "M"), "trainer, R: M"),
     (records.PodDeleted(UID, "trainer"), "trainer"),
     (
         records.ContainerChanged(UID, MAIN, "running", devices=((GPU, (G0, G1)),)),

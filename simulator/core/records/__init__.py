@@ -17,6 +17,7 @@ from simulator.core.records.cluster import (
     KubeletStopped,
     NodeStatusReported,
     PodDeleted,
+    PodNotCreated,
     PodPhaseChanged,
     StepDone,
 )
@@ -70,6 +71,7 @@ __all__ = [
     "PluginDisconnected",
     "PluginRegistered",
     "PodDeleted",
+    "PodNotCreated",
     "PodPhaseChanged",
     "Record",
     "RegistrationRefused",

@@ -55,6 +55,16 @@ class PodPhaseChanged(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class PodNotCreated(Record):
+    """The API has not taken a pod: it refused it, or could not be asked for too long."""
+
+    pod: PodUid
+    name: str
+    reason: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PodDeleted(Record):
     """A pod is gone from the API."""
 

@@ -23,7 +23,7 @@ from simulator.api.client.paths import path_of
 from simulator.api.dialect.documents import Object, mapping, text
 from simulator.api.dialect.kinds import NODES, PODS
 from simulator.core.pods import PodUid
-from simulator.core.records import EventEmitted
+from simulator.core.records import EventEmitted, PodNotCreated
 from simulator.core.resource_requests import extended_counts
 from simulator.core.transitions import NodeName, PodIdentity
 from simulator.engine.api import ApiServer
@@ -168,6 +168,8 @@ class RemoteApi(PodWriter):
         self._copy.await_no_more(pod)
         pod.deleted = True
         pod.status = PodStatus(FAILED, answer.reason, answer.message)
+        refused = PodNotCreated(pod.uid, pod.pod.name, answer.reason, answer.message)
+        self._api.emit(pod.node or NO_NODE, refused)
 
     async def _bind(self, pod: ApiPod, node: NodeName) -> None:
         with self._timeline.held():

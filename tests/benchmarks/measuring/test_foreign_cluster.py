@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import yaml
 
 from benchmarks.measuring.foreign_cluster import Abilities, abilities
 from benchmarks.measuring.phases import Target
+from benchmarks.results.rows import Measure
 from simulator.api.client.endpoint import endpoint_at
 from simulator.cli.commands.bench.running import on_cluster
 from simulator.cli.failures import EnvironmentProblem
@@ -118,6 +120,27 @@ def test_a_pod_that_is_refused_at_the_beginning_leaves_nothing_behind(
     with pytest.raises(ServerError, match="exceeded quota"):
         MEASURED.row(cluster=endpoint_at(url))
     assert present(cluster) == before
+
+
+def test_pods_that_are_not_created_are_errors_and_leave_their_room_to_others(
+    cluster: StrictCluster, url: str
+) -> None:
+    """Two nodes with a device each; of four pods the first two are refused."""
+    written = replace(
+        MEASURED,
+        devices=1,
+        load="{burst: {pods: 4}}",
+        phases="- {name: churn, load: load, pods: pod, drain: 10s}",
+    )
+
+    def refuse(_: Target) -> None:
+        quota = Refuse(403, "Forbidden", "exceeded quota")
+        cluster.then("create pods", quota, quota)
+
+    row = written.row(refuse, cluster=endpoint_at(url))
+
+    assert (row.served, row.errors, row.skipped) == (2, 2, 0)
+    assert row.unreached[Measure.ADMISSION] == 2
 
 
 @pytest.mark.parametrize("runtime", ["containerd://2.0", "rebind://simulated"])
