@@ -17,7 +17,7 @@ Begin with `world`, which drivers and scenarios hold, and go on with `node` and 
 
     kubelet, kubelet_parts, kubelet_settings    a kubelet process, and how it starts
     decisions                                   its decisions, resumed with replies
-    plugin_connections, plugin_answers          its plugins
+    plugin_connections, plugin_answers, call_counts    its plugins
     sync_loop, local_pods                       its loop, and the pods that it knows
     pod_admission, refused_pods, pod_requests   pods are admitted or refused
     pod_workers, housekeeping, termination      pods start and end

@@ -74,7 +74,7 @@ def observe_pod(
         devices=tuple((resource, len(devices)) for resource, devices in ids),
         device_ids=ids,
         unchanged=node is not None and history.is_unchanged(node, pod.uid),
-        plugin_calls=sum(plugin.allocated.get(pod.uid, 0) for plugin in plugins.values()),
+        plugin_calls=sum(plugin.counts.by_pod.get(pod.uid, 0) for plugin in plugins.values()),
         restarts=status.restarts,
         devices_before=ids if before is None else before,
         waiting=status.waiting,
@@ -104,7 +104,7 @@ def observe_node(node: Node, api: ApiServer) -> NodeObservation:
 
 def observe_plugin(plugin: InstalledPlugin) -> PluginObservation:
     """Return a plugin."""
-    return PluginObservation(plugin.registered, tuple(sorted(plugin.calls.items())))
+    return PluginObservation(plugin.registered, tuple(sorted(plugin.counts.by_rpc.items())))
 
 
 def observe_holdings(node: Node) -> tuple[HoldingObservation, ...]:

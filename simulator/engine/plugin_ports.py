@@ -13,10 +13,10 @@ from simulator.core.calls import PluginCall, PluginReply
 from simulator.core.devices import Device
 from simulator.core.endpoints import PluginOptions
 from simulator.core.instants import Duration
-from simulator.core.pods import PodUid
 from simulator.core.records import ListTooLarge
 from simulator.core.registration import RegisterRequest
 from simulator.core.resources import ResourceName
+from simulator.engine.call_counts import CallCounts
 from simulator.engine.spec import PluginSpec
 
 
@@ -127,14 +127,12 @@ class InstalledPlugin(Protocol):
 
     Attributes:
         spec: What it was made from.
-        calls: Calls received since the last `forget_calls`, by RPC name.
-        allocated: Allocate calls among them, by pod.
+        counts: The calls that it has received.
         failed: Whether its last Register request was refused or its ListAndWatch failed at once.
     """
 
     spec: PluginSpec
-    calls: dict[str, int]
-    allocated: dict[PodUid, int]
+    counts: CallCounts
     failed: bool
 
     @property
@@ -150,10 +148,6 @@ class InstalledPlugin(Protocol):
     @property
     def settled(self) -> bool:
         """Whether the kubelet has seen the last list that it sent, and the stream that it ended."""
-        ...
-
-    def forget_calls(self) -> None:
-        """Count calls from now on."""
         ...
 
     def start(self) -> None:

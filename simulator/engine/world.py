@@ -170,7 +170,7 @@ class World:
             ConfigError: It names a kubelet version that is not known.
         """
         for plugin in self.plugins.values():
-            plugin.forget_calls()
+            plugin.counts.forget()
         self._under_way[name] = self._performer.perform(action)
         self.settle()
 
@@ -249,7 +249,7 @@ class World:
         """Forget a pod that was deleted long ago."""
         self._history.forget(pod.uid)
         for plugin in self.nodes[pod.node].plugins.values() if pod.node in self.nodes else ():
-            plugin.allocated.pop(pod.uid, None)
+            plugin.counts.forget_pod(pod.uid)
         if self.api.pod_named(pod.pod.name) is None:
             self.factory.forget(pod.pod.name)
         self._checks.forget(pod)

@@ -13,12 +13,11 @@ from plugins.conduct import Conduct, Pace, Place
 from plugins.model import DevicePlugin
 from plugins.serving import PluginServer
 from simulator.core.calls import (
-    AllocateCall,
     PluginCall,
 )
 from simulator.core.devices import Device
 from simulator.core.instants import HOUR, MILLISECOND, Duration
-from simulator.core.pods import PodUid
+from simulator.engine.call_counts import CallCounts
 from simulator.engine.spec import PluginSpec
 from simulator.errors import RebindError
 from simulator.live.kubelet_sockets import KubeletSockets
@@ -46,8 +45,7 @@ class LivePlugin:
         kubelet: Returns the sockets of the kubelet that runs.
 
     Attributes:
-        calls: Calls received since the last `forget_calls`, by RPC name.
-        allocated: Allocate calls among them, by pod.
+        counts: The calls that it has received.
         failed: Whether its last Register request was refused or its ListAndWatch failed at once.
     """
 
@@ -60,8 +58,7 @@ class LivePlugin:
         model: DevicePlugin | None = None,
     ) -> None:
         self.spec = spec
-        self.calls: dict[str, int] = {}
-        self.allocated: dict[PodUid, int] = {}
+        self.counts = CallCounts(_COUNTED_PODS_MAX)
         self.failed = False
         self._place = Place(directory=directory, socket_name=f"{spec.name}.sock")
         self._timeline = timeline
@@ -118,21 +115,11 @@ class LivePlugin:
 
     def note(self, call: PluginCall) -> None:
         """Count a call that the kubelet makes to it."""
-        rpc = call.rpc
-        self.calls[rpc] = self.calls.get(rpc, 0) + 1
-        if isinstance(call, AllocateCall):
-            self.allocated[call.pod] = self.allocated.get(call.pod, 0) + 1
-            if len(self.allocated) > _COUNTED_PODS_MAX:
-                del self.allocated[next(iter(self.allocated))]
+        self.counts.note(call)
 
     def refused(self) -> None:
         """Take note that its registration, or its first list, has failed."""
         self.failed = True
-
-    def forget_calls(self) -> None:
-        """Count calls from now on."""
-        self.calls.clear()
-        self.allocated.clear()
 
     def start(self) -> None:
         """Start to serve, if it does not, and register, if it is not registered."""

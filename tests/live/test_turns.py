@@ -120,5 +120,5 @@ def test_a_plugin_counts_the_calls_for_the_latest_pods_apart(tmp_path: Path) -> 
 
     plugin = asyncio.run(play())
 
-    assert plugin.calls == {"Allocate": 1_000}
-    assert list(plugin.allocated) == [PodUid(f"p{number}") for number in range(744, 1_000)]
+    assert plugin.counts.by_rpc == {"Allocate": 1_000}
+    assert list(plugin.counts.by_pod) == [PodUid(f"p{number}") for number in range(744, 1_000)]

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Final
 
 from simulator.core.calls import (
-    AllocateCall,
     CallFailed,
     PluginCall,
     PluginReply,
@@ -19,8 +18,8 @@ from simulator.core.calls import (
 from simulator.core.devices import Device
 from simulator.core.endpoints import DIAL_TIMEOUT, PluginOptions
 from simulator.core.instants import Duration
-from simulator.core.pods import PodUid
 from simulator.core.registration import RegisterRequest
+from simulator.engine.call_counts import CallCounts
 from simulator.engine.latencies import LIST_LATENCY, REGISTER_LATENCY
 from simulator.engine.plugin_answers import answer_of, latency_of
 from simulator.engine.plugin_ports import KubeletSocket, PluginStream
@@ -43,8 +42,7 @@ class Plugin:
     Attributes:
         devices: The list that it reports.
         stream: Its connection to the kubelet, if it has one.
-        calls: Calls received since the last `forget_calls`, by RPC name.
-        allocated: Allocate calls among them, by pod.
+        counts: The calls that it has received.
         failed: Whether its last Register request was refused or its ListAndWatch failed at once.
     """
 
@@ -58,8 +56,7 @@ class Plugin:
         self.spec = spec
         self.devices: tuple[Device, ...] = spec.devices
         self.stream: PluginStream | None = None
-        self.calls: dict[str, int] = {}
-        self.allocated: dict[PodUid, int] = {}
+        self.counts = CallCounts()
         self.failed = False
         self._timeline = timeline
         self._socket = socket
@@ -97,11 +94,6 @@ class Plugin:
     def settled(self) -> bool:
         """True: the kubelet sees at once what it does."""
         return True
-
-    def forget_calls(self) -> None:
-        """Count calls from now on."""
-        self.calls.clear()
-        self.allocated.clear()
 
     # Life
 
@@ -196,10 +188,7 @@ class Plugin:
 
     def call(self, call: PluginCall, reply: Callable[[PluginReply], None]) -> None:
         """Answer `call` after the plugin's latency, or fail it when the process ends."""
-        rpc = call.rpc
-        self.calls[rpc] = self.calls.get(rpc, 0) + 1
-        if isinstance(call, AllocateCall):
-            self.allocated[call.pod] = self.allocated.get(call.pod, 0) + 1
+        self.counts.note(call)
         if self._process is None:
             reply(CallFailed(CONNECTION_REFUSED))
             return
