@@ -189,7 +189,7 @@ def test_the_soak_takes_10_minutes_at_80_percent_with_retention() -> None:
 
     soak = phase(loaded, "soak")
     assert soak.duration == 10 * MINUTE
-    assert loaded.profile.retention == 100_000
+    assert loaded.profile.retention == 10_000
     assert soak.is_sliced
     assert {gate.tracked for gate in soak.gates if isinstance(gate, FlatGate)} == set(Tracked)
     short = load("soak-80", DURATION="1m")
