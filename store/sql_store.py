@@ -138,7 +138,7 @@ class SqlStore:
         with self._lock, self._translating():
             self._unanswered = None
             for _ in range(CONNECTIONS_LOST_MAX):
-                committed = not self.writer.is_connected and self.writer.regain()
+                committed = not self.writer.is_connected and self._regained()
                 if committed and self._unanswered is not None:
                     outcomes = self._unanswered
                     break
@@ -234,6 +234,12 @@ class SqlStore:
                 self._cache.clear()
             self.writer.roll_back()
         return outcomes
+
+    def _regained(self) -> bool:
+        """Connect again, and forget what was known: another one may have written meanwhile."""
+        self._plan = self._object_plan = None
+        self._cache.clear()
+        return self.writer.regain()
 
     def _drop_history(self) -> None:
         """Drop a little of the history if it is due, and what the plan remembers of it."""

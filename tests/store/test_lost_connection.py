@@ -140,6 +140,23 @@ def test_a_cut_between_writes_is_not_noticed(postgres: PostgresServer, postgres_
             assert store.apply([admits_one(f"b{number}", f"g{number}")]) == [Committed(number + 1)]
 
 
+def test_what_another_has_written_is_known_though_a_step_between_batches_lost_the_connection(
+    cutter: Cutter, postgres_url: str
+) -> None:
+    """A step of the retention that fails is no error, so nobody hears of it (R90)."""
+    cutter.proxy.is_open = False
+    cutter.proxy.cut_all()
+    cutter.store.retention.step()
+    with closing(_taken_over(postgres_url)) as other:
+        other.apply([admits_one("b", "g1")])
+        other.objects.apply([made("x")])
+    cutter.proxy.is_open = True
+
+    assert cutter.store.retention.effort.failures == 1
+    assert cutter.store.objects.apply([made("x")]) == [AlreadyExists()]
+    assert cutter.store.apply([admits_one("a", "g2")]) == [Committed(4)]
+
+
 def test_whoever_lost_the_lock_to_another_is_refused_until_that_one_is_gone(
     cutter: Cutter, postgres_url: str
 ) -> None:
