@@ -159,12 +159,23 @@ class RemoteApi(PodWriter):
         with self._timeline.held():
             path, body = path_of(PODS, pod.pod.namespace), pod_document(pod)
             answer, is_first = await self._tried("POST", path, body)
-            is_there = answer.code == _CONFLICT and not is_first
-            if answer.is_refused and not is_there:
-                _LOG.warning("the pod %s is not created: %s", pod.pod.name, answer.message)
+            if answer.is_refused and (is_first or not await self._is_there(pod, answer)):
                 self._timeline.enter(partial(self._not_created, pod, answer))
 
+    async def _is_there(self, pod: ApiPod, answer: Answer) -> bool:
+        """Tell whether an earlier try has created a pod, though the last one was refused.
+
+        Not only because of its name: it may have used up the quota itself.
+        """
+        if answer.code == _CONFLICT:
+            return True
+        path = path_of(PODS, pod.pod.namespace, pod.pod.name)
+        return not (await self._asked("GET", path)).is_refused
+
     def _not_created(self, pod: ApiPod, answer: Answer) -> None:
+        if pod.revision:
+            return  # A watch has shown it, so that it was created all the same.
+        _LOG.warning("the pod %s is not created: %s", pod.pod.name, answer.message)
         self._copy.await_no_more(pod)
         pod.deleted = True
         pod.status = PodStatus(FAILED, answer.reason, answer.message)

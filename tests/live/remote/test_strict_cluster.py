@@ -7,34 +7,40 @@ import itertools
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from simulator.api.client.endpoint import endpoint_at
 from simulator.core.instants import SECOND, Duration
 from simulator.core.records import ContainerChanged
 from simulator.core.transitions import NodeName
+from simulator.engine.actions import CreatePod
 from simulator.errors import ServerError
 from simulator.live.remote.beginning import found_pods
 from simulator.live.remote.settings import RemoteSettings
 from simulator.live.world import LiveWorld
+from tests.api.client.fake import refusal
 from tests.api.serving.running import Document
 from tests.live.remote.strict import (
     AT_ONCE,
     EMPTY,
     PASS,
     RESET,
+    Asked,
     Refuse,
     StrictCluster,
     strict_server,
 )
 from tests.live.remote.worlds import a_client, manifest
-from tests.live.worlds import NODE, WITHIN, a_plugin, a_spec
+from tests.live.worlds import NODE, WITHIN, a_plugin, a_pod, a_spec, done
 
 DEFINITION = ("customresourcedefinitions", "", "devicebindings.rebind.internal")
 LOOK_S = 0.01
 DEADLINE_S = 60.0
+CREATED = 201
 FAST = 50.0
 """How much faster the nodes' time passes where their tickers of 10 s are waited for."""
 REPORT = Duration(310 * SECOND)
@@ -429,3 +435,39 @@ def test_a_right_that_is_missing_at_the_beginning_is_named(
 
     with pytest.raises(ServerError, match=message):
         asyncio.run(found_pods(RemoteSettings(endpoint_at(url)), [NodeName("n0")], "checkpoint"))
+
+
+class UsesUpItsQuota(StrictCluster):
+    """Creates each pod, does not answer, and has no quota for it the next time."""
+
+    @override
+    def answer(self, asked: Asked) -> tuple[int, Document]:
+        code, document = super().answer(asked)
+        if (asked.verb, asked.resource) != ("create", "pods"):
+            return code, document
+        if code == CREATED:
+            return refusal(503, "ServiceUnavailable", "nobody hears of it")
+        return refusal(403, "Forbidden", "exceeded quota")
+
+
+def test_a_pod_is_created_though_the_last_try_was_refused(caplog: pytest.LogCaptureFixture) -> None:
+    """W6: the pod itself is what the quota was used up by."""
+    cluster = UsesUpItsQuota()
+    spec = a_spec(persistence="checkpoint", pods=(a_pod("a"), a_pod("b")))
+
+    def has_tried(times: int) -> bool:
+        return cluster.counted()["create pods"] >= times
+
+    async def run(url: str) -> bool:
+        async with a_client(spec, url) as world:
+            for tries, name in ((2, "a"), (4, "b")):
+                await done(world, CreatePod(name, NODE), f"pod {name}")
+                await until(partial(has_tried, tries))
+            await runs(cluster, "a", "b")
+            pod = world.api.pod_named("a")
+            assert pod is not None
+            return pod.deleted
+
+    with strict_server(cluster) as url:
+        assert not asyncio.run(run(url))
+    assert "is not created" not in caplog.text
