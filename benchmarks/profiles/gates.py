@@ -1,7 +1,8 @@
 """Whether the phases of a run pass: the bounds that a profile puts on its rows.
 
 Every repetition counts. A row that does not have what a gate looks at does not pass it, nor one
-whose percentile is only a lower bound, however low that is.
+whose percentile is only a lower bound, however low that is; and where nothing is served, or nobody
+knows how late, nothing is flat.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from typing import Final
 from benchmarks.profiles.profile import FlatGate, Gate, LatencyGate, Profile, RateGate
 from benchmarks.results.drift_findings import WORDS, ends_text
 from benchmarks.results.quantities import CHANGES, Better, Form, number, text
-from benchmarks.results.rows import Row
+from benchmarks.results.rows import Measure, Row
 from benchmarks.results.slices import Tracked, drift
 from simulator.core.instants import format_duration
 
 _UNKNOWN: Final = "not measured"
+_NOTHING: Final = "nothing served in its first third"
+_NOT_KNOWN: Final = "not known, as pods were never served"
+_TAIL: Final = 99.0
+"""The percentile that is to stay flat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,10 @@ def _flat_verdict(row: Row, gate: FlatGate) -> Verdict:
     found = drift(row.over_time, gate.tracked)
     if found is None:
         return Verdict(row, gate, passed=False, found=_UNKNOWN)
+    if gate.tracked is Tracked.RATE and not found.first:
+        return Verdict(row, gate, passed=False, found=_NOTHING)
+    if gate.tracked is Tracked.P99 and row.is_lower_bound(Measure.ADMISSION, _TAIL):
+        return Verdict(row, gate, passed=False, found=_NOT_KNOWN)
     is_loss = CHANGES[gate.tracked].better is Better.MORE
     worse = -found.change if is_loss else found.change
     said = f"{text(found.change, Form.CHANGE)} ({ends_text(gate.tracked, found)})"

@@ -156,3 +156,22 @@ def test_a_bound_that_is_low_does_not_pass() -> None:
     latency, _ = verdicts(never)
     assert (latency.passed, latency.found) == (False, "at least 1s, as pods never came so far")
     assert [one.passed for one in verdicts(few)] == [True, True]
+
+
+def test_where_nothing_is_served_nothing_is_flat() -> None:
+    """The rate is the same all the time, and pods that never come wait less and less long."""
+    rate = judged(served=(0,), p99_ms=(20, 10))["the change of the rate"]
+
+    assert (rate.passed, rate.found) == (False, "nothing served in its first third")
+
+
+@pytest.mark.parametrize(("refused", "passed"), [(1, True), (2, False)])
+def test_a_p99_that_nobody_knows_is_not_flat(refused: int, *, passed: bool) -> None:
+    """Of 100 pods some were refused: of two of them nobody knows how late the 99th is."""
+    known = {Measure.ADMISSION: Latencies([MILLISECOND] * 100)}
+    unreached = {Measure.ADMISSION: refused}
+    long = replace(row(), latencies=known, unreached=unreached, over_time=slices())
+    found = {one.name: one for one in judge(FLAT, [long])}
+
+    assert found["the change of the p99 of admission"].passed is passed
+    assert found["the change of the rate"].passed
