@@ -59,7 +59,8 @@ def _changes(one: Merged) -> dict[Tracked, Drift]:
 
 
 def _told(one: Merged, changes: Mapping[Tracked, Drift], naming: Naming) -> str:
-    seconds = Duration(round(one.rows[0].over_time[-1].end) * SECOND)
+    last = max(row.over_time[-1].end for row in one.rows if row.over_time)
+    seconds = Duration(round(last) * SECOND)
     parts = [f"{WORDS[each]} {_change(each, found)}" for each, found in changes.items()]
     stall = one.spread(STALL.of)
     longest = text(stall.most if stall else 0, Form.DURATION)

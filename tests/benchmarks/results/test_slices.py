@@ -181,3 +181,9 @@ def test_a_setting_looks_the_same_in_every_plot() -> None:
 
 def test_numbers_at_an_axis_of_bytes_are_short() -> None:
     assert byte_ticks(130 * MIB) == (0, 64 * MIB, 128 * MIB, 192 * MIB)
+
+
+def test_a_repetition_without_slices_leaves_the_others_theirs() -> None:
+    rows = [long_row(DATABASE, ()), long_row(DATABASE, FLAT, repetition=2)]
+
+    assert any(each.startswith("In the 10m0s of soak") for each in findings(merge(rows)))
