@@ -54,7 +54,13 @@ def show_comparison(first: Result, second: Result, output: OutputOptions) -> Com
 
 
 def tell_worse(comparison: Comparison, limit: float) -> bool:
-    """Tell on stderr which figures are worse by more than a share, and return whether any is."""
+    """Tell on stderr which figures are worse by more than a share, and return whether any is.
+
+    Of runs that have nothing in common nobody can tell that none is.
+    """
+    if not comparison.matched:
+        click.echo("nothing can be compared, so B may be worse by any share", err=True)
+        return True
     worse = list(comparison.worse(limit))
     naming = _naming(comparison.matched)
     for matched, change in worse[:_TOLD_MAX]:
