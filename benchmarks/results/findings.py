@@ -150,7 +150,8 @@ def _fastest(merged: Sequence[Merged], naming: Naming) -> str:
 def _served(one: Merged, naming: Naming) -> str:
     achieved, tail = one.spread(ACHIEVED.of), one.spread(P99.of)
     offered = sum(row.offered_per_second for row in one.rows) / len(one.rows)
-    late = f", p99 {text(tail.median, Form.DURATION)}" if tail else ""
+    bound = "at least " if one.is_bound(P99) else ""
+    late = f", p99 {bound}{text(tail.median, Form.DURATION)}" if tail else ""
     rate = number(achieved.median if achieved else 0)
     return (
         f"{naming.name(one.setting)} served {rate}/s of {number(offered)}/s offered "

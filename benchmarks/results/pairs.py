@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +35,37 @@ class Pair:
     def is_calm(self) -> bool:
         """Whether both serve what is offered; beyond that latency only tells how long it went."""
         return keeps_up(self.first) and keeps_up(self.second)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One figure of several pairs.
+
+    Attributes:
+        spreads: Of both sides of each pair; not of those that lack it, nor of those where it is
+            only a lower bound on both sides: nobody knows how far these are apart.
+        is_more, is_less: Whether it is only a lower bound on the second side of some pairs, or on
+            the first, so that the second is that much larger or more, or smaller or less.
+    """
+
+    spreads: tuple[tuple[Spread, Spread], ...]
+    is_more: bool
+    is_less: bool
+
+
+def compared(found: Iterable[Pair], quantity: Quantity) -> Compared:
+    """Return a figure of pairs."""
+    known = [
+        (both, pair.first.is_bound(quantity), pair.second.is_bound(quantity))
+        for pair in found
+        if (both := pair.spreads(quantity)) is not None
+    ]
+    known = [each for each in known if not (each[1] and each[2])]
+    return Compared(
+        tuple(both for both, _, _ in known),
+        is_more=any(second for _, _, second in known),
+        is_less=any(first for _, first, _ in known),
+    )
 
 
 def keeps_up(one: Merged) -> bool:

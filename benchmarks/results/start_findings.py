@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from benchmarks.results.merging import Merged, Spread
+from benchmarks.results.merging import Merged
 from benchmarks.results.naming import KNOBS, client_limits, options_words
-from benchmarks.results.pairs import Pair, pairs, rate_steps
+from benchmarks.results.pairs import Pair, compared, pairs, rate_steps
 from benchmarks.results.quantities import (
     P50,
     P99,
     RUNNING_P99,
     START_P50,
     START_P99,
-    Quantity,
 )
 from benchmarks.results.rows import Setting, Store
 from benchmarks.results.wording import differences
@@ -174,21 +173,15 @@ class _Part:
         self.phase = phase
         self.is_overloaded = not calm
         self._pairs = calm or here
-        starts = self._spreads(START_P99)
-        self.middle = self._spreads(START_P50 if starts else P50)
-        self.tail = starts or self._spreads(P99)
-        self.running = self._spreads(RUNNING_P99, _show_running)
+        has_starts = any(pair.spreads(START_P99) for pair in self._pairs)
+        self.middle = compared(self._pairs, START_P50 if has_starts else P50)
+        self.tail = compared(self._pairs, START_P99 if has_starts else P99)
+        self.running = compared(filter(_show_running, self._pairs), RUNNING_P99)
 
     @property
     def is_known(self) -> bool:
         """Whether there is anything to tell."""
-        return bool(self.middle and self.tail)
-
-    def _spreads(
-        self, quantity: Quantity, fits: Callable[[Pair], bool] = lambda _: True
-    ) -> list[tuple[Spread, Spread]]:
-        fitting = filter(fits, self._pairs)
-        return [both for pair in fitting if (both := pair.spreads(quantity)) is not None]
+        return bool(self.middle.spreads and self.tail.spreads)
 
 
 def _show_running(pair: Pair) -> bool:
@@ -210,20 +203,20 @@ def _told(parts: Sequence[_Part]) -> str:
     what = "a pod's start"
     if is_brief:
         what = "the p99 of a pod's start"
-        if any(part.running for part in parts):
+        if any(part.running.spreads for part in parts):
             what += ", in brackets until the API shows it running,"
     return f"{what} {'; '.join(told)}"
 
 
 def _full(part: _Part) -> str:
     told = f"{differences(part.middle)} at the median and {differences(part.tail)} at p99"
-    if part.running:
+    if part.running.spreads:
         told += f", until Running in the API by {differences(part.running)} at p99"
     return told + _where(part)
 
 
 def _brief(part: _Part) -> str:
-    running = f" ({differences(part.running)})" if part.running else ""
+    running = f" ({differences(part.running)})" if part.running.spreads else ""
     return f"{differences(part.tail)}{running}{_where(part)}"
 
 

@@ -129,3 +129,28 @@ def test_where_no_pod_came_nothing_is_served() -> None:
     rows = [made(setting, rate=0) for setting in (CHECKPOINT, DATABASE)]
 
     assert findings(merge(rows)) == ("No pod came: the phases are too short for their loads.",)
+
+
+def test_what_was_waited_for_in_vain_is_told_as_a_bound() -> None:
+    bound = replace(made(BIND, start=3), unreached={Measure.START: 5})
+    alone = replace(made(CHECKPOINT, admission=5), unreached={Measure.ADMISSION: 5})
+    batched = [
+        replace(made(replace(DATABASE, commit_batch=size), admission=wait), unreached=unreached)
+        for size, wait, unreached in ((1, 8, {Measure.ADMISSION: 5}), (64, 4, {}))
+    ]
+
+    assert (
+        "by +2ms at the median and +2ms or more at p99"
+        in (findings(merge([made(CHECKPOINT, start=1), bound]))[0])
+    )
+    assert "p99 at least 5ms" in findings(merge([alone]))[0]
+    assert "p99 ×0.500 or less (8ms to 4ms)" in findings(merge(batched))[0]
+
+
+def test_figures_that_are_only_bounds_on_both_sides_are_not_compared() -> None:
+    rows = [
+        replace(made(setting, admission=1, start=start), unreached={Measure.START: 5})
+        for setting, start in ((CHECKPOINT, 1), (BIND, 3))
+    ]
+
+    assert not any("Compared with" in each for each in findings(merge(rows)))
