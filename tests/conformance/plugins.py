@@ -25,12 +25,15 @@ from simulator.rig.kubelet import Kubelet
 from simulator.rig.loop_thread import LoopThread
 from simulator.rig.rig import Rig
 
-DEADLINES = Deadlines(answer=3.0, alone=0.1, settle=0.1, quiet=0.4, absent=1.3)
+DEADLINES = Deadlines(answer=5.0, alone=1.0, settle=0.1, quiet=0.4, absent=1.3)
 """Short ones; plugins in the same process answer within milliseconds."""
 
 
 TWO_INSTANCES = "two-instances"
 """The mode in which an instance comes while another one is there."""
+VANISHING_DEVICE = "vanishing-device"
+"""The mode in which the kubelet is to have a list before an answer."""
+LOOK_S = 0.01
 PACE = Pace(
     look=Duration(20 * MILLISECOND),
     first_retry=Duration(50 * MILLISECOND),
@@ -48,7 +51,9 @@ class PluginInThread:
         self._kubelet = kubelet
         self._kind = kind
         self._options = options
-        self._is_one_after_the_other = dict(options).get("mode") == TWO_INSTANCES
+        mode = dict(options).get("mode")
+        self._is_one_after_the_other = mode == TWO_INSTANCES
+        self._is_answer_after_list = mode == VANISHING_DEVICE
         self._ending: Future[None] | None = None
         self.start()
 
@@ -112,9 +117,21 @@ class PluginInThread:
     async def _sleep(self, span: Duration) -> None:
         if span and self._is_one_after_the_other:
             await self._until_the_first_is_registered()
+        if span and self._is_answer_after_list:
+            await self._until_the_kubelet_has_the_list()
         with suppress(TimeoutError):
             async with asyncio.timeout(span / SECOND):
                 await self._killed.wait()
+
+    async def _until_the_kubelet_has_the_list(self) -> None:
+        """The kubelet is to know what is listed, however late it is on a busy machine."""
+        listed = tuple(self.group.servers[0].model.devices())
+
+        def is_known() -> bool:
+            return listed in [each.devices for each in self._kubelet.tap.current]
+
+        while not (is_known() or self._killed.is_set()):  # noqa: ASYNC110 - the tap has no events
+            await asyncio.sleep(LOOK_S)
 
     async def _until_the_first_is_registered(self) -> None:
         """The second is to come after the first, however late the kubelet of a busy machine is."""
@@ -151,7 +168,7 @@ def conformance_of(  # noqa: PLR0913 - what the runs differ in
         return plugin
 
     def settings(root: Path) -> LiveSettings:
-        answer = Duration(int(DEADLINES.answer * SECOND))
+        answer = Duration(int(deadlines.answer * SECOND))
         return LiveSettings(root=root, dial_timeout=Duration(answer // 2), pre_start_timeout=answer)
 
     request = Request(

@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 
 from plugins.faulty.modes import MODES
+from simulator.conformance.bench import Deadlines
 from simulator.conformance.catalog import CATALOG
 from simulator.conformance.findings import Finding, Verdict
 from simulator.engine.plugin_ports import KubeletSocket
@@ -21,11 +22,28 @@ from tests.conformance.plugins import DEADLINES, TWO_INSTANCES, PluginInThread, 
 IMPATIENT = "impatient"
 """The mode that gives up when the kubelet is away for more than a second."""
 
+STREAM_ENDS = "stream-ends"
+"""The mode that ends its stream a moment after its first list."""
+
 AT_A_TIME = 16
 """They mostly wait."""
 
-PATIENT = replace(DEADLINES, quiet=60.0)
-"""Until the second instance has come."""
+PROMPT = frozenset(
+    (
+        *("two-resources", TWO_INSTANCES, STREAM_ENDS, "leaves-socket", "oversize-list"),
+        *("duplicate-ids", "empty-id", "long-id", "flooding", "failing-allocate"),
+        *("empty-allocate", "malformed-allocate", "oversize-allocate", "unusable-allocate"),
+        *("dies-in-allocate", "lost-device", "allocate-once"),
+        *("failing-preferred", "stray-preferred", "few-preferred", "oversize-preferred"),
+    )
+)
+"""The modes whose fault is something that happens, not something that does not."""
+
+AWAITED = replace(DEADLINES, answer=60.0)
+"""Where nothing is left out, everything is waited for, as long as a busy machine takes."""
+
+PATIENT = replace(AWAITED, quiet=60.0)
+"""Until the second instance has come, or a stream has ended."""
 
 AWAY_FOR_LONG = replace(DEADLINES, absent=10.0)
 """Ten times what the impatient one waits: a busy machine tells it late that the kubelet is gone."""
@@ -82,6 +100,15 @@ def at_start(start: int, happens: Callable[[PluginInThread], None]) -> Arranged:
     return arrange
 
 
+def deadlines_of(mode: str) -> Deadlines:
+    """Return how long things may take in a mode."""
+    if mode == IMPATIENT:
+        return AWAY_FOR_LONG
+    if mode == STREAM_ENDS:
+        return PATIENT
+    return AWAITED if mode in PROMPT else DEADLINES
+
+
 def test_the_faults_name_checks_that_there_are() -> None:
     named = {name for mode in MODES.values() for name in mode.fails}
 
@@ -98,7 +125,7 @@ def test_good_plugins_pass_and_each_fault_fails_exactly_the_checks_of_its_row(
             return lambda: conformance_of(
                 thread, "faulty", ("mode", mode), ("after", "1500ms"), deadlines=PATIENT
             )
-        deadlines = AWAY_FOR_LONG if mode == IMPATIENT else DEADLINES
+        deadlines = deadlines_of(mode)
         return lambda: conformance_of(thread, "faulty", ("mode", mode), deadlines=deadlines)
 
     def ending(start: int) -> Run:
@@ -109,8 +136,9 @@ def test_good_plugins_pass_and_each_fault_fails_exactly_the_checks_of_its_row(
         (tmp_path / name).touch()
     files = tmp_path / "b"
     runs: dict[str, Run] = {
+        IMPATIENT: faulty(IMPATIENT),  # It takes longest.
         "fake": lambda: conformance_of(
-            thread, "fake", ("preferred", "packed"), ("pre-start", "true")
+            thread, "fake", ("preferred", "packed"), ("pre-start", "true"), deadlines=AWAITED
         ),
         "files": lambda: conformance_of(
             thread,
@@ -119,13 +147,14 @@ def test_good_plugins_pass_and_each_fault_fails_exactly_the_checks_of_its_row(
             ("poll", "50ms"),
             break_device=files.unlink,
             mend_device=files.touch,
+            deadlines=AWAITED,
         ),
         "no change": lambda: conformance_of(
             thread, "fake", break_device=lambda: None, mend_device=lambda: None
         ),
         "another resource": lambda: conformance_of(thread, "fake", resource="example.com/other"),
         "busy after restarts": lambda: conformance_of(
-            thread, "fake", arrange=at_start(4, PluginInThread.refuse)
+            thread, "fake", arrange=at_start(4, PluginInThread.refuse), deadlines=AWAITED
         ),
         **{f"ends before start {start}": ending(start) for start in (5, 6, 7)},
         **{mode: faulty(mode) for mode in MODES},
@@ -144,7 +173,7 @@ def test_good_plugins_pass_and_each_fault_fails_exactly_the_checks_of_its_row(
     }
     assert wrong == {}
     assert findings["another resource"][0].detail == (
-        "it does not register example.com/other within 3s, but example.com/gpu; fake runs"
+        "it does not register example.com/other within 5s, but example.com/gpu; fake runs"
     )
     assert names(findings["fake"], Verdict.NOT_APPLICABLE) == {"health-change"}
     assert names(findings["files"], Verdict.NOT_APPLICABLE) == {"preferred-allocation", "pre-start"}

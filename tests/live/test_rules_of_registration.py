@@ -11,7 +11,7 @@ import grpc.aio
 import pytest
 from typing_extensions import override
 
-from simulator.core.endpoints import PluginOptions
+from simulator.core.endpoints import DIAL_TIMEOUT, PluginOptions
 from simulator.core.instants import SECOND, Duration
 from simulator.core.records import KubeletStarted, KubeletStartFailed, RegistrationRefused
 from simulator.engine.actions import CreatePod, RestartKubelet
@@ -29,7 +29,6 @@ from tests.live.real_plugins import (
 from tests.live.worlds import NODE, done
 
 UNKNOWN = "rpc error: code = Unknown desc = "
-SOON = Duration(2 * SECOND)
 
 
 class Stranger(grpc.GenericRpcHandler):
@@ -133,6 +132,17 @@ def test_a_kubelet_start_cleans_the_plugin_directory(version: str, kept: set[str
     on_a_node(test, version)
 
 
+async def is_not_served(world: LiveWorld, endpoint: str) -> None:
+    """Let the time pass in which a plugin may come to serve the socket that is dialed (S1.12)."""
+
+    def is_dialed() -> bool:
+        sockets = world.parts.sockets_of(NODE).present
+        return sockets is not None and bool(sockets.peers_at(endpoint))
+
+    await until(world, is_dialed)
+    world.put_forward(Duration(DIAL_TIMEOUT + SECOND))
+
+
 def test_what_is_wrong_with_a_request_is_told_in_this_order() -> None:
     """S1.12, S1.13, S1.15: version, name, dial, options; then the plugin is asked for its list."""
 
@@ -146,7 +156,9 @@ def test_what_is_wrong_with_a_request_is_told_in_this_order() -> None:
                 assert await plugin.register(name) == (
                     f'{UNKNOWN}the ResourceName "{name}" is invalid'
                 )
-            assert await plugin.register(endpoint="nobody.sock") == (
+            registering = asyncio.create_task(plugin.register(endpoint="nobody.sock"))
+            await is_not_served(world, "nobody.sock")
+            assert await registering == (
                 f"{UNKNOWN}failed to dial device plugin: context deadline exceeded"
             )
             plugin.plugin.error = "not yet"
@@ -160,7 +172,7 @@ def test_what_is_wrong_with_a_request_is_told_in_this_order() -> None:
             assert len(records_of(world, RegistrationRefused)) == 7
             assert len(plugin.plugin.calls) == 3  # Options twice, and ListAndWatch.
 
-    on_a_node(test, dial_timeout=SOON)
+    on_a_node(test)
 
 
 def test_up_to_1_24_a_request_is_answered_before_the_plugin_is_dialed() -> None:
@@ -169,10 +181,11 @@ def test_up_to_1_24_a_request_is_answered_before_the_plugin_is_dialed() -> None:
     async def test(world: LiveWorld) -> None:
         async with beside(world) as plugin:
             assert await plugin.register(endpoint="nobody.sock") == ""
+            await is_not_served(world, "nobody.sock")
             await until(world, lambda: bool(records_of(world, RegistrationRefused)))
             assert capacity(world) is None
 
-    on_a_node(test, "1.24.17", dial_timeout=SOON)
+    on_a_node(test, "1.24.17")
 
 
 @pytest.mark.parametrize(("version", "asked"), [("1.24.17", True), ("1.25.0", False)])

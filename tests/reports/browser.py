@@ -36,7 +36,7 @@ _FLAGS: Final = (
     "--disable-sync",
     "--remote-debugging-pipe",
 )
-_PATIENCE_S: Final = 30
+_PATIENCE_S: Final = 90
 Message: TypeAlias = Mapping[str, Any]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -111,8 +112,11 @@ def test_a_plugin_that_does_not_answer_is_told_by_name() -> None:
     """R82, S1.24: Allocate has no time-out."""
     slow = PluginLatency(allocate=MINUTE)
     with a_plugin(latency=slow) as (kubelet, plugin):
-        with pytest.raises(NotInTimeError, match=r"Allocate has not been answered for \d+\.\ds"):
+        with suppress(NotInTimeError):
             kubelet.allocate(GPU, timeout=0.2)
+        kubelet.wait_until(lambda: bool(kubelet.calls))  # A busy machine may ask it only then.
+        with pytest.raises(NotInTimeError, match=r"Allocate has not been answered for \d+\.\ds"):
+            kubelet.allocate(GPU, timeout=0.05)
         plugin.stop()
 
 
@@ -185,7 +189,7 @@ def test_a_plugin_that_has_exited_is_told_with_the_last_lines_that_it_said() -> 
     program = f"import sys; {lines}; sys.exit('no device')"
     with a_kubelet() as (kubelet, _):
         process = kubelet.run(sys.executable, "-c", program)
-        process.wait(10)
+        process.wait(60)
         with pytest.raises(NotInTimeError) as caught:
             kubelet.wait_allocatable(GPU, 4, timeout="50ms")
 
@@ -201,4 +205,4 @@ def test_a_plugin_with_the_kubelets_path_built_in_runs_in_its_place() -> None:
             pytest.skip(refusal)
         process = kubelet.run("ls", "/var/lib/kubelet/device-plugins", in_namespace=True)
 
-        assert (process.wait(10), process.output) == (0, "kubelet.sock")
+        assert (process.wait(60), process.output) == (0, "kubelet.sock")

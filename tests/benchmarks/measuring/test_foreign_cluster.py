@@ -130,7 +130,7 @@ def test_pods_that_are_not_created_are_errors_and_leave_their_room_to_others(
         MEASURED,
         devices=1,
         load="{burst: {pods: 4}}",
-        phases="- {name: churn, load: load, pods: pod, drain: 10s}",
+        phases="- {name: churn, load: load, pods: pod, drain: 60s}",
     )
 
     def refuse(_: Target) -> None:

@@ -21,8 +21,11 @@ from tests.store.world import admits_one
 
 COMMITS: Final = 20
 PAGE: Final = 8_192
-OTHERS: Final = 8
-"""Fsyncs of the server itself: its log writer looks after the log five times a second."""
+
+
+def others(seconds: float) -> int:
+    """Return the most fsyncs of the server itself: its log writer looks five times a second."""
+    return 8 + round(5 * seconds)
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +66,15 @@ def test_each_commit_is_one_fsync_of_the_log_and_at_least_the_bytes_it_grew_by(
     with scratch(syncing_url) as made, closing(SqlStore(made.url)) as store:
         store.apply([admits_one("first", "gpu-first")])
         length = grown(syncing)
+        begun = time.monotonic()
         syncs, written = spent(made, store)
         for number in range(COMMITS):
             store.apply([admits_one(f"p{number}", f"gpu-{number}")])
         length = grown(syncing) - length
         syncs_after, written_after = spent(made, store)
+        seconds = time.monotonic() - begun
 
-    assert COMMITS <= syncs_after - syncs <= COMMITS + OTHERS
+    assert COMMITS <= syncs_after - syncs <= COMMITS + others(seconds)
     assert length <= written_after - written
     assert (written_after - written) % PAGE == 0
 
@@ -77,11 +82,13 @@ def test_each_commit_is_one_fsync_of_the_log_and_at_least_the_bytes_it_grew_by(
 def test_a_batch_on_a_server_is_one_fsync(syncing_url: str) -> None:
     with scratch(syncing_url) as made, closing(SqlStore(made.url)) as store:
         store.apply([admits_one("first", "gpu-first")])
+        begun = time.monotonic()
         syncs, _ = spent(made, store)
         store.apply([admits_one(f"p{number}", f"gpu-{number}") for number in range(COMMITS)])
         syncs_after, _ = spent(made, store)
+        seconds = time.monotonic() - begun
 
-    assert 1 <= syncs_after - syncs <= 1 + OTHERS
+    assert 1 <= syncs_after - syncs <= 1 + others(seconds)
 
 
 def test_a_row_counts_the_fsyncs_of_a_server(syncing_url: str) -> None:
@@ -98,7 +105,7 @@ def test_a_row_counts_the_fsyncs_of_a_server(syncing_url: str) -> None:
 
     assert row.served == row.bindings == witness.bound == 10
     assert row.fsyncs is not None
-    assert witness.writes <= row.fsyncs <= witness.writes + OTHERS
+    assert witness.writes <= row.fsyncs <= witness.writes + others(row.elapsed)
     assert row.bytes_written is not None
     assert row.bytes_written >= witness.writes * PAGE
 
