@@ -25,7 +25,7 @@ IMPATIENT = "impatient"
 STREAM_ENDS = "stream-ends"
 """The mode that ends its stream a moment after its first list."""
 
-AT_A_TIME = 16
+AT_A_TIME = 24
 """They mostly wait."""
 
 PROMPT = frozenset(
