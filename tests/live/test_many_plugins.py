@@ -57,11 +57,11 @@ def grown(times: int) -> tuple[int, int]:
             before = objects(), open_files()
             await come_and_go(evil, times)
             for _ in range(WITHIN // LOOK):  # The last connections may still be closing.
-                world.records.clear()
-                after = objects(), open_files()
-                if after[1] <= before[1] + FILES:
+                if open_files() <= before[1] + FILES:
                     break
                 await asyncio.sleep(LOOK / SECOND)
+            world.records.clear()
+            after = objects(), open_files()
         return after[0] - before[0], after[1] - before[1]
 
     return asyncio.run(play())
