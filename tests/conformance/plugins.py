@@ -25,7 +25,7 @@ from simulator.rig.kubelet import Kubelet
 from simulator.rig.loop_thread import LoopThread
 from simulator.rig.rig import Rig
 
-DEADLINES = Deadlines(answer=5.0, alone=1.0, settle=0.1, quiet=0.4, absent=1.3)
+DEADLINES = Deadlines(answer=3.0, alone=1.0, settle=0.1, quiet=0.4, absent=1.3)
 """Short ones; plugins in the same process answer within milliseconds."""
 
 

@@ -48,7 +48,14 @@ PATIENT = replace(AWAITED, quiet=60.0)
 AWAY_FOR_LONG = replace(DEADLINES, absent=10.0)
 """Ten times what the impatient one waits: a busy machine tells it late that the kubelet is gone."""
 
-Run = Callable[[], tuple[Finding, ...]]
+IS_WAITED_FOR = frozenset((*PROMPT, "fake", "files", "busy after restarts"))
+"""The runs in which everything comes."""
+
+SHORT_S, LONG_S = DEADLINES.answer, 30.0
+"""How long is waited for what does not come: a machine too busy for the short time has the long."""
+
+Run = Callable[[float], tuple[Finding, ...]]
+"""Given how long is waited for what does not come."""
 Arranged = Callable[[PluginInThread, Kubelet], None]
 
 EXPECTED: Final[dict[str, set[str]]] = {
@@ -77,11 +84,16 @@ def names(findings: tuple[Finding, ...], verdict: Verdict) -> set[str]:
     return {finding.check.name for finding in findings if finding.verdict is verdict}
 
 
-def all_findings(runs: dict[str, Run]) -> dict[str, tuple[Finding, ...]]:
+def all_findings(runs: dict[str, Run], answer_s: float) -> dict[str, tuple[Finding, ...]]:
     """Ask everything of several plugins at a time."""
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        findings = pool.map(lambda run: run(), runs.values())
+        findings = pool.map(lambda run: run(answer_s), runs.values())
         return dict(zip(runs, findings, strict=True))
+
+
+def failed_of(findings: dict[str, tuple[Finding, ...]]) -> dict[str, set[str]]:
+    """Return the checks that fail, by run."""
+    return {name: names(found, Verdict.FAILED) for name, found in findings.items()}
 
 
 def at_start(start: int, happens: Callable[[PluginInThread], None]) -> Arranged:
@@ -100,13 +112,13 @@ def at_start(start: int, happens: Callable[[PluginInThread], None]) -> Arranged:
     return arrange
 
 
-def deadlines_of(mode: str) -> Deadlines:
+def deadlines_of(mode: str, answer_s: float) -> Deadlines:
     """Return how long things may take in a mode."""
     if mode == IMPATIENT:
-        return AWAY_FOR_LONG
+        return replace(AWAY_FOR_LONG, answer=answer_s)
     if mode == STREAM_ENDS:
         return PATIENT
-    return AWAITED if mode in PROMPT else DEADLINES
+    return AWAITED if mode in PROMPT else replace(DEADLINES, answer=answer_s)
 
 
 def test_the_faults_name_checks_that_there_are() -> None:
@@ -115,52 +127,73 @@ def test_the_faults_name_checks_that_there_are() -> None:
     assert named <= set(CATALOG)
 
 
-def test_good_plugins_pass_and_each_fault_fails_exactly_the_checks_of_its_row(
-    thread: LoopThread, tmp_path: Path
-) -> None:
-    """A check that cannot fail proves nothing: each one does."""
+def all_runs(thread: LoopThread, folder: Path) -> dict[str, Run]:
+    """Return what is asked of which plugin, by name; the longest first."""
 
     def faulty(mode: str) -> Run:
         if mode == TWO_INSTANCES:
-            return lambda: conformance_of(
+            return lambda _: conformance_of(
                 thread, "faulty", ("mode", mode), ("after", "1500ms"), deadlines=PATIENT
             )
-        deadlines = deadlines_of(mode)
-        return lambda: conformance_of(thread, "faulty", ("mode", mode), deadlines=deadlines)
+        return lambda answer_s: conformance_of(
+            thread, "faulty", ("mode", mode), deadlines=deadlines_of(mode, answer_s)
+        )
 
     def ending(start: int) -> Run:
         arranged = at_start(start, PluginInThread.vanish)
-        return lambda: conformance_of(thread, "fake", arrange=arranged)
+        return lambda answer_s: conformance_of(
+            thread, "fake", arrange=arranged, deadlines=replace(DEADLINES, answer=answer_s)
+        )
 
     for name in ("a", "b", "c"):
-        (tmp_path / name).touch()
-    files = tmp_path / "b"
-    runs: dict[str, Run] = {
-        IMPATIENT: faulty(IMPATIENT),  # It takes longest.
-        "fake": lambda: conformance_of(
+        (folder / name).touch()
+    files = folder / "b"
+    return {
+        IMPATIENT: faulty(IMPATIENT),
+        "fake": lambda _: conformance_of(
             thread, "fake", ("preferred", "packed"), ("pre-start", "true"), deadlines=AWAITED
         ),
-        "files": lambda: conformance_of(
+        "files": lambda _: conformance_of(
             thread,
             "files",
-            ("device", f"{tmp_path}/*=example.com/files"),
+            ("device", f"{folder}/*=example.com/files"),
             ("poll", "50ms"),
             break_device=files.unlink,
             mend_device=files.touch,
             deadlines=AWAITED,
         ),
-        "no change": lambda: conformance_of(
-            thread, "fake", break_device=lambda: None, mend_device=lambda: None
+        "no change": lambda answer_s: conformance_of(
+            thread,
+            "fake",
+            break_device=lambda: None,
+            mend_device=lambda: None,
+            deadlines=replace(DEADLINES, answer=answer_s),
         ),
-        "another resource": lambda: conformance_of(thread, "fake", resource="example.com/other"),
-        "busy after restarts": lambda: conformance_of(
+        "another resource": lambda answer_s: conformance_of(
+            thread,
+            "fake",
+            resource="example.com/other",
+            deadlines=replace(DEADLINES, answer=answer_s),
+        ),
+        "busy after restarts": lambda _: conformance_of(
             thread, "fake", arrange=at_start(4, PluginInThread.refuse), deadlines=AWAITED
         ),
         **{f"ends before start {start}": ending(start) for start in (5, 6, 7)},
         **{mode: faulty(mode) for mode in MODES},
     }
-    findings = all_findings(runs)
-    failed = {name: names(found, Verdict.FAILED) for name, found in findings.items()}
+
+
+def test_good_plugins_pass_and_each_fault_fails_exactly_the_checks_of_its_row(
+    thread: LoopThread, tmp_path: Path
+) -> None:
+    """A check that cannot fail proves nothing: each one does."""
+    runs = all_runs(thread, tmp_path)
+    findings = all_findings(runs, SHORT_S)
+    failed = failed_of(findings)
+    late = runs.keys() - IS_WAITED_FOR
+    again = {name: runs[name] for name in runs if name in late and failed[name] != EXPECTED[name]}
+    findings |= all_findings(again, LONG_S)
+    failed = failed_of(findings)
 
     wrong = {
         name: [
@@ -172,8 +205,9 @@ def test_good_plugins_pass_and_each_fault_fails_exactly_the_checks_of_its_row(
         if failed[name] != EXPECTED[name]
     }
     assert wrong == {}
+    waited = LONG_S if "another resource" in again else SHORT_S
     assert findings["another resource"][0].detail == (
-        "it does not register example.com/other within 5s, but example.com/gpu; fake runs"
+        f"it does not register example.com/other within {waited:g}s, but example.com/gpu; fake runs"
     )
     assert names(findings["fake"], Verdict.NOT_APPLICABLE) == {"health-change"}
     assert names(findings["files"], Verdict.NOT_APPLICABLE) == {"preferred-allocation", "pre-start"}
