@@ -122,11 +122,17 @@ class PostgresWriter:
         """Begin a transaction."""
         self._changes = []
         self._committing = False
+        self._raw.prepare_threshold = self._prepared_after
         self.say("BEGIN")
 
     def begin_part(self) -> None:
-        """Begin a part of the transaction, to be undone alone if need be."""
+        """Begin a part of the transaction, to be undone alone if need be.
+
+        Nothing is prepared in it: the driver would take a statement for prepared that came after an
+        error in a pipeline, where the server does nothing any more.
+        """
         self._changes_before = len(self._changes)
+        self._raw.prepare_threshold = None
         self.say(BEGIN_PART)
 
     def undo_part(self) -> None:
@@ -207,6 +213,7 @@ class PostgresWriter:
             message = f"not a connection of psycopg: {raw!r}"
             raise TypeError(message)
         self._raw: psycopg.Connection = raw
+        self._prepared_after = raw.prepare_threshold
         self._cursor = raw.cursor()
 
     def _until_locked(self, patience_s: float) -> None:

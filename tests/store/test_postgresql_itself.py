@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.postgresql_server import PostgresServer
 from simulator.errors import StoreError, StoreUnavailableError, WriterLockedError
-from simulator.ports import Committed, Durability
+from simulator.ports import Committed, Durability, Refused
 from store import maintenance, revisions
 from store.postgresql import database as postgresql
 from store.postgresql import writer as postgresql_writer
@@ -254,3 +254,13 @@ def test_there_is_nothing_to_recover(postgres_url: str) -> None:
         assert copy.load(store.nodes()[0].node).revision == 2
         assert len(store.holders()) == 1
     assert own_name().startswith("pid ")
+
+
+def test_conflicts_in_a_row_refuse_none_but_themselves(postgres_url: str) -> None:
+    """The sixth time psycopg prepares a statement, also where an error keeps the server from it."""
+    with closing(SqlStore(postgres_url)) as store:
+        store.apply([admits_one("first", "g0")])
+        conflicts = [admits_one(f"late{number}", "g0") for number in range(8)]
+        outcomes = store.apply([admits_one("a", "g1"), *conflicts, admits_one("b", "g2")])
+
+    assert [type(each) for each in outcomes] == [Committed, *[Refused] * 8, Committed]
