@@ -171,6 +171,29 @@ def test_an_interrupted_run_prints_and_keeps_what_was_measured(
     assert len(finished.stdout.splitlines()) == len(json.loads(out.read_text())["result"]["rows"])
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("missing/run.json", "No such file or directory"),
+        ("file/run.json", "Not a directory"),
+        ("folder", "Is a directory"),
+    ],
+)
+def test_a_result_that_cannot_be_kept_is_refused_before_anything_is_measured(
+    name: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    measured: list[str] = []
+    monkeypatch.setattr(
+        "simulator.cli.commands.bench.running.Runner.measure", lambda _: measured.append("row")
+    )
+    finished = rebind("bench", "run", "quick", "--out", str(tmp_path / name))
+
+    assert (finished.code, finished.stdout, measured) == (3, "", [])
+    assert finished.stderr == f"error: {tmp_path / name}: {reason}\n"
+
+
 def test_an_unknown_preset_is_refused_with_the_known_ones() -> None:
     finished = rebind("bench", "run", "slow")
 

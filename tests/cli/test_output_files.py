@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from simulator.cli.output_files import write_new, write_whole
+from simulator.cli.output_files import require_writable, write_new, write_whole
 
 LARGE = b"x" * 8192
 
@@ -66,3 +67,23 @@ def test_a_new_file_never_replaces_another(tmp_path: Path) -> None:
         write_new(path, LARGE)
 
     assert path.read_bytes() == b"mine"
+
+
+def test_to_ask_whether_a_file_can_be_written_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_bytes(b"before")
+
+    require_writable(path)
+    require_writable(tmp_path / "new.json")
+
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [(path.name, b"before")]
+
+
+def test_a_pipe_is_not_waited_for_when_it_is_asked_whether_it_can_be_written(
+    tmp_path: Path,
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    require_writable(tmp_path / "pipe")
+
+    assert [one.name for one in tmp_path.iterdir()] == ["pipe"]

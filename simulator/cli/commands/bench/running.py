@@ -35,7 +35,7 @@ from simulator.cli.commands.bench.progress import progress_shown
 from simulator.cli.commands.bench.showing import show_result
 from simulator.cli.failures import EnvironmentProblem
 from simulator.cli.output import OutputOptions
-from simulator.cli.output_files import write_whole
+from simulator.cli.output_files import require_writable, write_whole
 from simulator.core.instants import SECOND, Duration
 from simulator.errors import ProfileError
 
@@ -79,7 +79,10 @@ def run_and_show(wanted: Wanted, output: OutputOptions) -> bool:
     Raises:
         ProfileError: There is no such profile, or it is not valid.
         RebindError: What is to be measured cannot be made here.
+        OSError: The result cannot be kept where it is to be; said before anything is measured.
     """
+    if wanted.out is not None:
+        require_writable(wanted.out)
     run = _run(wanted)
     with progress_shown() as line, _ended_as_by_ctrl_c():
         runner = Runner(run, kept=_keeper(wanted.out), progress=line.show)
