@@ -136,6 +136,8 @@ class Expectation(Model):
     A row is judged at every instant from its beginning to its deadline and holds as soon as all of
     its keys are true together. With `pluginCalls`, `calls`, `unchanged`, `sameDevices`, `show`, or
     a `record` with a `count`, which could be true too early, it is judged once, at the deadline.
+    What was so before the step, as a phase Running before a reboot, is true at once by itself: put
+    one of those keys beside it, or give `at`.
     """
 
     after: Name | None = None
@@ -155,7 +157,7 @@ class Expectation(Model):
     pod: Name | None = None
     """Subject: a pod."""
     phase: Literal["Pending", "Running", "Succeeded", "Failed", "Deleted"] | None = None
-    """The pod's phase in the API."""
+    """The pod's phase in the API; the one from before a restart stays until a new one comes."""
     reason: str | None = None
     """The reason in the pod's status."""
     message: str | None = None
