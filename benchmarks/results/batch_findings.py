@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from benchmarks.results.merging import Merged
-from benchmarks.results.pairs import Pair, keeps_up, pairs
+from benchmarks.results.pairs import Pair, comparable, keeps_up, pairs
+from benchmarks.results.places import where
 from benchmarks.results.quantities import (
     ACHIEVED,
     CALLS_EACH,
     P99,
+    Quantity,
 )
 from benchmarks.results.rows import Setting, Store
 from benchmarks.results.wording import NOISE, ratios
@@ -66,25 +68,44 @@ def _batched(
         return lambda one: one.persistence == persistence and batch.of(one) == size
 
     found = list(pairs(merged, has(least), has(most), batch.without))
-    calm = [pair for pair in found if pair.is_calm]
-    full = [pair for pair in found if not keeps_up(pair.first)]
-    through_api = [pair for pair in calm or found if pair.first.setting.store is Store.API]
-    changes = {
-        quantity: change
-        for quantity, change in (
-            ("the served rate", _rates(full or found)),
-            ("p99", ratios(calm or found, P99)),
-            ("API calls per pod", ratios(through_api, CALLS_EACH)),
-        )
-        if change
-    }
+    calm = [pair for pair in found if pair.is_calm] or found
+    full = [pair for pair in found if not keeps_up(pair.first)] or found
+    through_api = [pair for pair in found if pair.first.setting.store is Store.API]
+    figures = [
+        _Figure("the served rate", ACHIEVED, full, found),
+        _Figure("p99", P99, calm, found),
+        _Figure(
+            "API calls per pod",
+            CALLS_EACH,
+            [one for one in through_api if one in calm],
+            through_api,
+        ),
+    ]
+    told = [figure for figure in figures if figure.change]
     sizes = f"{batch.word} {batch.written(most)} against {batch.written(least)}"
-    if all(change == NOISE for change in changes.values()):
-        told = f"{' and '.join(changes)} by {NOISE}"
-    else:
-        told = ", ".join(f"{quantity} {change}" for quantity, change in changes.items())
-    if changes:
-        yield f"With {persistence}, {sizes} changes {told}."
+    if told and all(figure.change == NOISE for figure in told):
+        names = " and ".join(figure.name + figure.where for figure in told)
+        yield f"With {persistence}, {sizes} changes {names} by {NOISE}."
+    elif told:
+        changes = ", ".join(f"{figure.name} {figure.change}{figure.where}" for figure in told)
+        yield f"With {persistence}, {sizes} changes {changes}."
+
+
+class _Figure:
+    """How one figure changes, and where that is so.
+
+    Args:
+        used: Pairs that tell it: the rate where the first side does not serve all, latency where
+            both do, since beyond that it only tells how long a phase went.
+        all_: All pairs that there are.
+    """
+
+    def __init__(
+        self, name: str, quantity: Quantity, used: Sequence[Pair], all_: Sequence[Pair]
+    ) -> None:
+        self.name = name
+        self.change = _rates(used) if quantity is ACHIEVED else ratios(used, quantity)
+        self.where = where(comparable(used, quantity), all_)
 
 
 def _rates(found: Sequence[Pair]) -> str:

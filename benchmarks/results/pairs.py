@@ -55,17 +55,22 @@ class Compared:
 
 def compared(found: Iterable[Pair], quantity: Quantity) -> Compared:
     """Return a figure of pairs."""
-    known = [
-        (both, pair.first.is_bound(quantity), pair.second.is_bound(quantity))
-        for pair in found
-        if (both := pair.spreads(quantity)) is not None
-    ]
-    known = [each for each in known if not (each[1] and each[2])]
+    known = comparable(found, quantity)
     return Compared(
-        tuple(both for both, _, _ in known),
-        is_more=any(second for _, _, second in known),
-        is_less=any(first for _, first, _ in known),
+        tuple(both for pair in known if (both := pair.spreads(quantity)) is not None),
+        is_more=any(pair.second.is_bound(quantity) for pair in known),
+        is_less=any(pair.first.is_bound(quantity) for pair in known),
     )
+
+
+def comparable(found: Iterable[Pair], quantity: Quantity) -> list[Pair]:
+    """Return the pairs of which a figure can be compared: those that `Compared` is of."""
+    return [
+        pair
+        for pair in found
+        if pair.spreads(quantity) is not None
+        and not (pair.first.is_bound(quantity) and pair.second.is_bound(quantity))
+    ]
 
 
 def keeps_up(one: Merged) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from benchmarks.results.findings import LEADS, findings
 from benchmarks.results.merging import Merged, merge
 from benchmarks.results.rows import ApiCallCount, TimeSource
-from simulator.core.instants import SECOND, Duration
+from simulator.core.instants import MILLISECOND, SECOND, Duration
 from tests.benchmarks.results.example import BATCHED, BIND, CHECKPOINT, DATABASE, FLUSHED, example
 from tests.benchmarks.results.made import made, repeated
 
@@ -178,6 +178,59 @@ def test_batching_is_told_by_rate_latency_and_calls() -> None:
     assert sentence == (
         "With database, commitBatch 64 against 1 changes the served rate ×4.00 (200 to 800), "
         "p99 ×0.250 (80.1ms to 20ms)."
+    )
+
+
+def test_a_rate_and_a_latency_of_different_settings_are_told_each_with_its_own() -> None:
+    """Where a batch of 1 is overloaded its latency says nothing, elsewhere its rate does not."""
+    merged = merge(
+        made(
+            replace(setting, added_fsync=Duration(added * MILLISECOND)),
+            rate=1_000,
+            served=served,
+            admission=admission,
+            repetition=number,
+        )
+        for setting, added, served, admission in (
+            *((DATABASE, 0, 1.0, 8), (BATCHED, 0, 1.0, 4)),
+            *((DATABASE, 1, 0.2, 80), (BATCHED, 1, 0.8, 20)),
+        )
+        for number in (1, 2)
+    )
+
+    assert findings(merged)[0] == (
+        "With database, commitBatch 64 against 1 changes the served rate ×4.00 (200 to 800) at "
+        "fsync +1ms, p99 ×0.500 (8ms to 4ms) at fsync +0s."
+    )
+
+
+def test_phases_that_only_one_figure_is_from_are_named() -> None:
+    merged = merge(
+        made(setting, phase=phase, rate=1_000, served=served, admission=3)
+        for phase, served in (("steady", 1.0), ("storm", 0.5))
+        for setting in (DATABASE, BATCHED)
+    )
+
+    assert (
+        "changes the served rate ×1.00 (500 to 500) in storm, p99 ×1.00 (3ms to 3ms) in steady."
+    ) in findings(merged)[0]
+
+
+def test_settings_that_no_word_tells_from_the_others_are_counted() -> None:
+    merged = merge(
+        made(
+            replace(setting, added_fsync=Duration(added * MILLISECOND), existing=existing),
+            served=0.5 if (added, existing) == (1, 110) else 1.0,
+            admission=3,
+        )
+        for setting in (DATABASE, BATCHED)
+        for added in (0, 1)
+        for existing in (0, 110)
+    )
+    said = " ".join(findings(merged))
+
+    assert "the served rate ×1.00 (50 to 50) at fsync +1ms, 110 existing, p99 ×1.00 in 3 of 4" in (
+        said
     )
 
 
