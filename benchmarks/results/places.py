@@ -7,7 +7,6 @@ from typing import Final
 
 from benchmarks.results.naming import KNOBS, Knob
 from benchmarks.results.pairs import Pair
-from simulator.core.plurals import counted
 
 _NAMED_MAX: Final = 2
 """Phases, or words of one knob, that are named; of more the pairs are counted."""
@@ -30,7 +29,7 @@ def where(used: Sequence[Pair], all_: Sequence[Pair], knobs: Sequence[Knob] = KN
         named.append(words)
     is_short = all(len(words) <= _NAMED_MAX and all(words) for words in named)
     if len(chosen) != len(used) or not is_short:
-        return f" in {len(used)} of {counted(len(all_), 'comparison')}"
+        return f" in {len(used)} of {len(all_)} cases"
     told = [" and ".join(words) for words in named[1:] if words]
     return (f" in {' and '.join(phases)}" if phases else "") + (
         f" at {', '.join(told)}" if told else ""

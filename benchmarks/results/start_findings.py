@@ -7,7 +7,8 @@ from typing import Final, TypeAlias
 
 from benchmarks.results.merging import Merged
 from benchmarks.results.naming import KNOBS, client_limits, options_words
-from benchmarks.results.pairs import Pair, compared, pairs, rate_steps
+from benchmarks.results.pairs import Pair, comparable, compared, pairs, rate_steps
+from benchmarks.results.places import where
 from benchmarks.results.quantities import (
     P50,
     P99,
@@ -52,7 +53,7 @@ def added_to_the_start(merged: Sequence[Merged]) -> Iterator[str]:
         known = [part for part in parts if part.is_known]
         if known:
             name = _name(found[0].second.setting, ways)
-            yield f"Compared with {local}, {name} changes {_told(known)}{_ranges(found)}."
+            yield f"Compared with {local}, {name} changes {_told(known)}{_ranges(known)}."
 
 
 def _way(setting: Setting) -> _Way:
@@ -86,19 +87,23 @@ def _least_batched(merged: Sequence[Merged], by: Callable[[Setting], str | None]
     return [one for one in merged if _batch_sizes(one.setting) == least[by(one.setting)]]
 
 
-def _ranges(found: Sequence[Pair]) -> str:
+def _ranges(parts: Sequence[_Part]) -> str:
     """Return over what the ranges are, where rows differ in more than what is told apart."""
-    told = [pair for _, _, here in _parted(found) for pair in here]
-    settings = [pair.first.setting for pair in told]
-    parts = []
+    told = []
     for knob in _AROUND:
-        words = list(dict.fromkeys(map(knob.words, settings)))
-        if len(words) > 1:
-            parts.append(" and ".join(words))
-    phases = {pair.first.phase for pair in told}
+        words = _varying(parts, lambda pair, of=knob.words: of(pair.first.setting))  # type: ignore[misc]
+        if words:
+            told.append(" and ".join(words))
+    phases = _varying(parts, lambda pair: pair.first.phase)
     if len(phases) > _PHASES_MAX:
-        parts.append(f"{len(phases)} phases")
-    return f" (ranges are over {', '.join(parts)})" if parts else ""
+        told.append(f"{len(phases)} phases")
+    return f" (ranges are over {', '.join(told)})" if told else ""
+
+
+def _varying(parts: Sequence[_Part], word: Callable[[Pair], str]) -> list[str]:
+    """Return in what the pairs of a part differ, of all parts in which they do."""
+    of_each = [dict.fromkeys(map(word, part.used)) for part in parts]
+    return list(dict.fromkeys(one for words in of_each if len(words) > 1 for one in words))
 
 
 def _name(setting: Setting, ways: Iterable[_Way]) -> str:
@@ -165,6 +170,9 @@ class _Part:
         limits: `5/10`, or `-`.
         phase: Empty for all of them.
         here: Pairs; those that are not overloaded count, if there are any.
+
+    Attributes:
+        used: The pairs that count, and of which both the median and the tail can be compared.
     """
 
     def __init__(self, limits: str, phase: str, here: Sequence[Pair]) -> None:
@@ -172,16 +180,19 @@ class _Part:
         self.limits = limits
         self.phase = phase
         self.is_overloaded = not calm
-        self._pairs = calm or here
-        has_starts = any(pair.spreads(START_P99) for pair in self._pairs)
-        self.middle = compared(self._pairs, START_P50 if has_starts else P50)
-        self.tail = compared(self._pairs, START_P99 if has_starts else P99)
-        self.running = compared(filter(_show_running, self._pairs), RUNNING_P99)
+        counted = calm or here
+        has_starts = any(pair.spreads(START_P99) for pair in counted)
+        middle, tail = (START_P50, START_P99) if has_starts else (P50, P99)
+        self.used = comparable(comparable(counted, middle), tail)
+        self.where = where(self.used, here, _AROUND)
+        self.middle = compared(self.used, middle)
+        self.tail = compared(self.used, tail)
+        self.running = compared(filter(_show_running, self.used), RUNNING_P99)
 
     @property
     def is_known(self) -> bool:
         """Whether there is anything to tell."""
-        return bool(self.middle.spreads and self.tail.spreads)
+        return bool(self.used)
 
 
 def _show_running(pair: Pair) -> bool:
@@ -222,4 +233,5 @@ def _brief(part: _Part) -> str:
 
 def _where(part: _Part) -> str:
     overloaded = ", with more load than they serve" if part.is_overloaded else ""
-    return (f" in {part.phase}" if part.phase else "") + overloaded
+    only = f", compared only{part.where}" if part.where else ""
+    return (f" in {part.phase}" if part.phase else "") + only + overloaded

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from benchmarks.results.findings import LEADS, findings
 from benchmarks.results.merging import Merged, merge
-from benchmarks.results.rows import ApiCallCount, TimeSource
+from benchmarks.results.rows import ApiCallCount, Row, Setting, TimeSource
 from simulator.core.instants import MILLISECOND, SECOND, Duration
 from tests.benchmarks.results.example import BATCHED, BIND, CHECKPOINT, DATABASE, FLUSHED, example
 from tests.benchmarks.results.made import made, repeated
@@ -153,6 +153,49 @@ def test_a_flush_period_is_named_where_there_is_nothing_without() -> None:
     assert sentence.startswith("Compared with checkpoint, checkpoint+api (flushPeriod 1s) changes")
 
 
+def _under_a_slow_fsync(setting: Setting, *, served: float, start: float) -> list[Row]:
+    """Return rows without and with a slower fsync, the latter with ten times the latency."""
+    slow = replace(setting, added_fsync=Duration(MILLISECOND))
+    return [
+        made(each, served=share, start=late, repetition=number)
+        for each, share, late in ((setting, 1.0, start), (slow, served, 10 * start))
+        for number in (1, 2)
+    ]
+
+
+def test_a_difference_of_one_setting_names_it_and_is_no_range() -> None:
+    """Under the slower fsync the file does not serve all, so nothing is compared there."""
+    sentence, *_ = findings(
+        merge(
+            [
+                *_under_a_slow_fsync(CHECKPOINT, served=0.5, start=10),
+                *_under_a_slow_fsync(DATABASE, served=1.0, start=8),
+            ]
+        )
+    )
+
+    assert sentence == (
+        "Compared with checkpoint, database changes a pod's start by -2ms at the median and -2ms "
+        "at p99, compared only at fsync +0s."
+    )
+
+
+def test_a_range_names_the_settings_that_it_is_over() -> None:
+    sentence, *_ = findings(
+        merge(
+            [
+                *_under_a_slow_fsync(CHECKPOINT, served=1.0, start=10),
+                *_under_a_slow_fsync(DATABASE, served=1.0, start=8),
+            ]
+        )
+    )
+
+    assert sentence == (
+        "Compared with checkpoint, database changes a pod's start by -20ms to -2ms at the median "
+        "and -20ms to -2ms at p99 (ranges are over fsync +0s and fsync +1ms)."
+    )
+
+
 def test_latency_beyond_saturation_is_said_to_be_that() -> None:
     merged = merge(
         [
@@ -229,8 +272,9 @@ def test_settings_that_no_word_tells_from_the_others_are_counted() -> None:
     )
     said = " ".join(findings(merged))
 
-    assert "the served rate ×1.00 (50 to 50) at fsync +1ms, 110 existing, p99 ×1.00 in 3 of 4" in (
-        said
+    assert (
+        "the served rate ×1.00 (50 to 50) at fsync +1ms, 110 existing, p99 ×1.00 in 3 of 4 cases"
+        in (said)
     )
 
 
