@@ -270,6 +270,31 @@ def test_an_option_that_cannot_be_is_refused_in_one_line(
     assert refused.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("restart kubelet", "n0"),
+        ("serve", "--db", "nowhere://"),
+        ("conform", "missing-plugin"),
+    ],
+)
+def test_a_kubelet_that_is_not_known_yet_is_said_to_behave_like_the_newest(
+    command: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # None of them comes further: there is no server, no such database and no such plugin.
+    monkeypatch.setenv("REBIND_ROOT_DIR", str(folder / "lab"))
+    name, *others = command
+    known, unknown = (
+        rebind(*name.split(), "--kubelet-version", "1.36.2", *others),
+        rebind(*name.split(), "--kubelet-version", "1.99", *others),
+    )
+    said = "kubelet 1.99 is newer than 1.36.2, the newest known; it behaves like that"
+
+    assert known.code == unknown.code != 0
+    assert "newest known" not in known.stderr
+    assert said in unknown.stderr.splitlines()[0]
+
+
 def test_a_command_that_wants_a_server_says_where_it_looked(folder: Path) -> None:
     missing = at(folder, "get", "events")
     named = rebind("apply", "-f", "x.yaml", "--server", f"unix://{folder}/other.sock")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from simulator.cli.lists import Read
 from simulator.cli.output import OutputOptions, emit_document
 from simulator.cli.own_state import read_own_node, tell_notes
 from simulator.cli.progress import progress_bar
+from simulator.cli.version_warnings import warn_of_unknown
 from simulator.core.behavior import Behavior
 from simulator.core.switches import SWITCHES, behavior_for
 from simulator.reports.comparison import (
@@ -31,7 +31,6 @@ from simulator.reports.comparison import (
 )
 from simulator.reports.comparison_report import comparison_document, comparison_report
 
-_LOG = logging.getLogger(__name__)
 _FILE = FileName(path_type=Path)
 
 
@@ -102,9 +101,7 @@ def compare_versions(  # noqa: PLR0913 - click hands over every option
     """
     node = _own_node(context, checkpoint, pods, node_name)
     own = [] if node is None else _own_scenarios(node, (first.version, second.version), persistence)
-    for behavior in (first, second):
-        if behavior.note:
-            _LOG.warning(behavior.note)
+    warn_of_unknown(first, second)
     switches = different_switches(first, second)
     runs = _Runs((first.version, second.version), persistence, skipped=not switches)
     comparison = VersionComparison(

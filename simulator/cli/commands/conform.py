@@ -22,6 +22,7 @@ from simulator.cli.failures import CHECK_FAILED, EnvironmentProblem
 from simulator.cli.lists import Read
 from simulator.cli.output import Column, OutputOptions, Table, emit, output_options
 from simulator.cli.progress import progress_bar
+from simulator.cli.version_warnings import warn_of_unknown
 from simulator.config import DEFAULT_KUBELET_VERSION
 from simulator.conformance.bench import Deadlines
 from simulator.conformance.findings import Finding, Verdict, as_document, as_junit, totals
@@ -176,6 +177,7 @@ def conform(  # noqa: PLR0913 - one parameter for each option
         variable=socket_dir_env,
         private=in_namespace == "always" or (in_namespace == "auto" and not told),
     )
+    warn_of_unknown(behavior_for(kubelet_version))
     _require_runnable(command, place)
     answer = timeout / SECOND
     request = Request(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from simulator.cli.output import (
     emit_document,
     output_options,
 )
+from simulator.cli.version_warnings import warn_of_unknown
 from simulator.core.behavior import Behavior
 from simulator.core.switch_rows.row import Switch
 from simulator.core.switches import AREAS, behavior_for, profile_of
@@ -29,8 +29,6 @@ from simulator.reports.switch_words import (
     switch_value,
     value_text,
 )
-
-_LOG = logging.getLogger(__name__)
 
 
 def _change_document(row: SwitchChange) -> Mapping[str, JsonValue]:
@@ -113,9 +111,7 @@ def kubelet_versions(
             raise click.UsageError(reason, click.get_current_context())
         emit(_CHANGES, all_changes(), output)
         return
-    for behavior in versions:
-        if behavior.note:
-            _LOG.warning(behavior.note)
+    warn_of_unknown(*versions)
     if output.format in {"json", "yaml"}:
         items = [
             _profile_document(behavior, versions, differing=differing) for behavior in versions

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,7 @@ from simulator.cli.own_state import OwnFiles, load_own, own_files, own_state_opt
 from simulator.cli.progress import progress_bar
 from simulator.cli.recordings import is_recording, replay_recording
 from simulator.cli.scenario_options import selector_option, settings_option, versions_option
+from simulator.cli.version_warnings import warn_of_unknown
 from simulator.core.behavior import Readmission
 from simulator.core.switches import behavior_for
 from simulator.reports.documents import json_report
@@ -41,8 +41,6 @@ from simulator.reports.table import table_report
 from simulator.reports.text import printable
 from simulator.reports.trace import trace
 from simulator.reports.transcript import transcript
-
-_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,10 +332,7 @@ def _run_all(loaded: Sequence[LoadedScenario], choice: Choice) -> list[ScenarioR
 
 def _warn_of_unknown_versions(results: Sequence[ScenarioResult]) -> None:
     versions = dict.fromkeys(column.version for result in results for column in result.columns)
-    for version in versions:
-        note = behavior_for(version).note
-        if note:
-            _LOG.warning(note)
+    warn_of_unknown(*map(behavior_for, versions))
 
 
 def _report(results: Sequence[ScenarioResult], output: _Output) -> str:

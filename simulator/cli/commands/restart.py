@@ -8,6 +8,7 @@ from simulator.cli.durations import down_option
 from simulator.cli.examples import example
 from simulator.cli.lists import Read
 from simulator.cli.server_options import Where, server_options
+from simulator.cli.version_warnings import warn_of_unknown
 from simulator.core.instants import Duration, format_duration
 from simulator.core.switches import behavior_for
 from simulator.protocol import control_services as methods
@@ -41,6 +42,8 @@ def kubelet(*, node: str, down: Duration, version: str | None, where: Where) -> 
     Its sockets are gone meanwhile, and plugins have to register anew. The command ends when the
     node's pods have been admitted or refused again.
     """
+    if version is not None:
+        warn_of_unknown(behavior_for(version))
     request = control.RestartKubeletRequest(node=node, down_ns=down, kubelet_version=version)
     with where.client() as client:
         started = client.call(methods.RESTART_KUBELET, request)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 import click
@@ -14,13 +13,13 @@ from simulator.cli.examples import example
 from simulator.cli.failures import CHECK_FAILED
 from simulator.cli.lists import Read
 from simulator.cli.output import OutputOptions, emit_document, output_options
+from simulator.cli.version_warnings import warn_of_unknown
 from simulator.core.behavior import Behavior
 from simulator.core.diagnosis.diagnosis import diagnose as diagnose_pod
 from simulator.core.diagnosis.observed import ObservedPod
 from simulator.core.plurals import counted
 from simulator.core.switches import behavior_for
 
-_LOG = logging.getLogger(__name__)
 _FILE = FileName(path_type=Path, allow_dash=True)
 
 
@@ -101,8 +100,8 @@ def diagnose(  # noqa: PLR0913 - one parameter for each option
     if not all(each.strip() for each in messages):
         reason = "the message is empty"
         raise click.UsageError(reason, context)
-    if kubelet_version is not None and kubelet_version.note:
-        _LOG.warning(kubelet_version.note)
+    if kubelet_version is not None:
+        warn_of_unknown(kubelet_version)
     given = read_given(pod_file, event_file, messages)
     views = _views(checkpoint, given, kubelet_version, max_size=max_size)
     subjects: list[ObservedPod | None] = [*given.pods] or [None]

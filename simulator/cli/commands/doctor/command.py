@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 import click
@@ -20,13 +19,12 @@ from simulator.cli.lists import Read
 from simulator.cli.node_folders import nodes_in
 from simulator.cli.output import OutputOptions, emit_document, output_options
 from simulator.cli.store_options import db_option, node_option
+from simulator.cli.version_warnings import warn_of_unknown
 from simulator.config import DEFAULT_KUBELET_VERSION, DEFAULT_ROOT_DIR
 from simulator.core.behavior import Behavior
 from simulator.core.plurals import counted
 from simulator.core.switches import behavior_for
 from simulator.reports.text import named, printable
-
-_LOG = logging.getLogger(__name__)
 
 
 @click.command(
@@ -78,8 +76,7 @@ def doctor(  # noqa: PLR0913 - one parameter for each option
 
     Exit codes: 0 fine, warnings included; 1 there is a problem; 3 there is nothing to look at.
     """
-    if kubelet_version.note:
-        _LOG.warning(kubelet_version.note)
+    warn_of_unknown(kubelet_version)
     try:
         folder = _folder(root_dir, node)
     except PermissionError as error:

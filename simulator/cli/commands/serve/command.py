@@ -16,6 +16,7 @@ from simulator.cli.commands.serve.running import Shown, serve_until_stopped
 from simulator.cli.examples import example
 from simulator.cli.lists import Read
 from simulator.cli.store_options import NewNodeName, committing_options
+from simulator.cli.version_warnings import warn_of_unknown
 from simulator.config import DEFAULT_KUBELET_VERSION, DEFAULT_ROOT_DIR
 from simulator.core.behavior import Readmission
 from simulator.core.machine import TopologyPolicy, TopologyScope
@@ -233,4 +234,5 @@ def serve(  # noqa: PLR0913 - click hands over every option
         api=remote,
     )
     shown = Shown(db, None if http == "none" else http, record, api.own_http)
+    warn_of_unknown(behavior_for(kubelet_version))
     serve_until_stopped(run, settings, shown)
