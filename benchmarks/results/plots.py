@@ -37,4 +37,6 @@ def plots(merged: Sequence[Merged], first_number: int = 1) -> list[Figure]:
 
 def _bar_figure(plot: BarPlot, legend: tuple[Legend, ...], number: int) -> Figure:
     drawings = tuple(draw_bars(plot, size, f"plot{number}") for size in (WIDE, NARROW))
-    return Figure(plot.title, "The thin line reaches from the least to the most.", drawings, legend)
+    has_lines = any(bar.has_spread for group in plot.groups for bar in group.bars)
+    caption = "The thin line reaches from the least to the most." if has_lines else ""
+    return Figure(plot.title, caption, drawings, legend)

@@ -63,10 +63,17 @@ def side_by_side(merged: Sequence[Merged]) -> Iterator[tuple[BarPlot, tuple[Lege
                 + ", ".join(f"{names[bar.style]} {bar.text}" for bar in group.bars)
                 for group in groups
             )
-            axis = "median, least to most"
+            axis = _axis(shown, groups)
             figures = partial(text, form=quantity.form)
             notes = share_note(len(ways), len(every)) or share_note(len(groups), all_)
             yield BarPlot(title + notes, f"{about}.", axis, figures, groups), legend
+
+
+def _axis(merged: Sequence[Merged], groups: Sequence[BarGroup]) -> str:
+    """Return what a bar and its line are; no line is drawn where there is nothing to span."""
+    if any(bar.has_spread for group in groups for bar in group.bars):
+        return "median, least to most"
+    return "median" if any(len(one.rows) > 1 for one in merged) else "of one repetition"
 
 
 def _has(quantity: Quantity) -> Callable[[Merged], bool]:
@@ -97,7 +104,8 @@ def _bar_groups(
         for one in rows:
             found, style = one.spread(quantity.of), styles.get(way(one.setting))
             if found is not None and style is not None:
-                shown = text(found.median, quantity.form)
+                bound = "≥" if one.is_bound(quantity) else ""
+                shown = bound + text(found.median, quantity.form)
                 bars.append(Bar(found.median, found.least, found.most, shown, style))
         if bars:
             groups.append(BarGroup(", ".join(filter(None, [phase, words])), tuple(bars)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from benchmarks.results.merging import merge
 from benchmarks.results.page import benchmark_page
 from benchmarks.results.plots import plots
-from benchmarks.results.rows import Result, Row, Setting
+from benchmarks.results.rows import Measure, Result, Row, Setting
 from simulator.core.instants import MILLISECOND, Duration
 from tests.benchmarks.results.example import BATCHED, BIND, CHECKPOINT, DATABASE, FLUSHED, example
 from tests.benchmarks.results.made import made
@@ -178,6 +179,44 @@ def test_a_persistence_without_client_stands_beside_each_limit_of_the_others() -
 
     assert "churn, QPS 5/10: checkpoint 1ms, bind-resource 2ms" in side.drawings[0]
     assert "churn, QPS 50/100: checkpoint 1ms, bind-resource 1.5ms" in side.drawings[0]
+
+
+def test_a_bar_that_is_only_a_lower_bound_says_so_as_the_table_does() -> None:
+    stuck = replace(made(DATABASE, start=2), unreached={Measure.START: 50})
+    (side,) = [
+        one
+        for one in plots(merge([made(CHECKPOINT, start=1), stuck]))
+        if one.title.startswith("Side by side")
+    ]
+
+    for drawing in side.drawings:
+        assert "churn: checkpoint 1ms, database ≥2ms." in drawing
+        assert ">≥2ms</text>" in drawing
+
+
+@pytest.mark.parametrize(
+    ("starts", "axis", "caption"),
+    [
+        ((2.0,), "of one repetition", ""),
+        ((2.0, 2.0), "median", ""),
+        ((2.0, 3.0), "median, least to most", "The thin line reaches from the least to the most."),
+    ],
+)
+def test_a_thin_line_is_explained_only_where_there_is_one(
+    starts: Sequence[float], axis: str, caption: str
+) -> None:
+    rows = [
+        made(setting, start=start, repetition=number)
+        for setting in (CHECKPOINT, DATABASE)
+        for number, start in enumerate(starts, 1)
+    ]
+    (side,) = [one for one in plots(merge(rows)) if one.title.startswith("Side by side")]
+
+    assert side.caption == caption
+    assert (f">{axis}</text>" in side.drawings[0], 'class="whisker"' in side.drawings[0]) == (
+        True,
+        bool(caption),
+    )
 
 
 @pytest.mark.parametrize("count", [8, 9])

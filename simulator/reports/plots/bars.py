@@ -27,6 +27,11 @@ class Bar:
     text: str
     style: int
 
+    @property
+    def has_spread(self) -> bool:
+        """Whether a line is drawn from where to where it may end."""
+        return self.most > self.least
+
 
 @dataclass(frozen=True, slots=True)
 class BarGroup:
@@ -97,7 +102,7 @@ def _bar(bar: Bar, at: Callable[[float], float], top: float) -> list[str]:
             class_=f"bar s{bar.style}",
         )
     ]
-    if bar.most > bar.least:
+    if bar.has_spread:
         middle = top + _BAR / 2
         ends = at(bar.least), middle, at(bar.most), middle
         parts += [line(*ends, "halo"), line(*ends, "whisker")]
