@@ -164,6 +164,19 @@ class Naming:
                 found += words
         return ", ".join(found)
 
+    def common(self, some: Iterable[Setting]) -> str:
+        """Return what some settings have in common and not all have, e.g. `fsync +0s`.
+
+        A setting to which a knob does not apply is no exception, as in `shared`.
+        """
+        here = Naming(some)
+        told = []
+        for knob in self._varying:
+            words = list(here._words(knob))
+            if knob is not _PERSISTENCE and len(words) == 1:
+                told += words
+        return ", ".join(filter(None, told))
+
     def columns(self) -> list[Knob]:
         """Return the columns of a table: what varies, and what stands beside every number."""
         shown = [knob for knob in KNOBS if not knob.is_batch and self._is_column(knob)]

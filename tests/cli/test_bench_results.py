@@ -21,6 +21,7 @@ from benchmarks.results.progress import Progress
 from simulator.cli.commands.bench.progress import progress_shown
 from simulator.cli.commands.bench.showing import show_result
 from simulator.cli.output import OutputOptions
+from simulator.core.instants import MILLISECOND, Duration
 from tests.benchmarks.results.example import BATCHED, BIND, CHECKPOINT, DATABASE, example
 from tests.cli.running import python_process, rebind
 from tests.reports.html import check_stands_alone
@@ -54,6 +55,15 @@ def test_a_table_begins_with_the_fsync_and_the_noise_and_ends_with_the_findings(
     assert any("≥" in row for row in rows if "churn-900" in row)
     assert any("##" in line and line.lstrip().startswith("<=") for line in lines)
     assert lines[-1].endswith(".")
+
+
+def test_the_histogram_of_some_settings_names_what_these_have_in_common() -> None:
+    slow = [replace(one, added_fsync=Duration(MILLISECOND)) for one in SETTINGS]
+    run = example(settings=(*SETTINGS, *slow), rates=(100,), repetitions=1)
+    Path("both.json").write_text(result_text(run))
+    lines = rebind("bench", "report", "both.json", "-o", "table").stdout.splitlines()
+
+    assert "scheduled start to durable admission, churn-100, fsync +0s, 4 of 8 settings:" in lines
 
 
 def test_the_wide_table_has_every_figure() -> None:

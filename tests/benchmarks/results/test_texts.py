@@ -188,6 +188,17 @@ def test_a_variant_is_named_beside_its_persistence_without_it() -> None:
     assert "perContainer" not in naming.shared()
 
 
+def test_what_some_settings_share_and_others_lack_is_named() -> None:
+    slow = [replace(one, added_fsync=Duration(MILLISECOND)) for one in (CHECKPOINT, BIND)]
+    fast = replace(BIND, qps=50, burst=100)
+    naming = Naming([CHECKPOINT, BIND, fast, *slow])
+
+    assert naming.common([CHECKPOINT, BIND]) == "QPS 5/10, fsync +0s"
+    assert naming.common([CHECKPOINT, BIND, fast]) == "fsync +0s"
+    assert naming.common(slow) == "QPS 5/10, fsync +1ms"
+    assert naming.common([CHECKPOINT, *slow, fast]) == ""
+
+
 def test_calls_of_the_node_itself_are_not_counted_to_its_pods() -> None:
     calls = (ApiCallCount("patch", "pods/status", 300), ApiCallCount("update", "leases", 9_999))
 

@@ -88,5 +88,8 @@ def _histogram(merged: Sequence[Merged]) -> list[str]:
         if (latencies := one.latencies(Measure.ADMISSION)) is not None
     ]
     lines = text_histogram(named, terminal.width())
-    more = f", {len(chosen)} of {len(here)} settings" if len(chosen) < len(here) else ""
-    return [f"scheduled start to durable admission, {phase}{more}:", *lines] if lines else []
+    of = [phase]
+    if len(chosen) < len(here):
+        common = Naming(one.setting for one in here).common(one.setting for one in chosen)
+        of += [*filter(None, [common]), f"{len(chosen)} of {len(here)} settings"]
+    return [f"scheduled start to durable admission, {', '.join(of)}:", *lines] if lines else []
