@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from scenarios.schema.expect import RECORD_TYPES
+from tests.cli.laboratory import FILES
 from tests.cli.running import rebind
 from tests.readme import README, Shown, blocks, prepare, run, sections
 
@@ -47,6 +48,23 @@ def test_every_make_command_has_its_target() -> None:
 
     assert shown
     assert shown <= targets
+
+
+def test_the_files_of_a_section_are_made_by_it_or_it_says_where_they_are() -> None:
+    written = set(re.findall(r"^```yaml\n# (\S+)$", TEXT, re.MULTILINE))
+    written |= set(re.findall(r"--out ([\w.-]+)", TEXT))
+    not_told = {
+        word
+        for section in sections(TEXT)
+        for _, commands in blocks(section)
+        for one in commands
+        for word in one.command.split()
+        if re.fullmatch(r"[\w-]+\.(yaml|json)|kubelet_internal_checkpoint", word)
+        if word not in written
+        if not ((FILES / word).exists() and "`tests/cli/files`" in section)
+    }
+
+    assert not_told == set()
 
 
 @pytest.mark.usefixtures("_laboratory")

@@ -7,8 +7,8 @@ It holds what the examples name:
     pod.yaml                      one of the pods, refused after a kubelet restart
     rebind.db                     node n0, imported from kubelet_internal_checkpoint
     rebind-run/n0                 the folder of node n0
-    example-run.json              a benchmark run, made up, with two repetitions
-    second-run.json               another one of the same settings, slower
+    run.json                      a benchmark run, made up, with two repetitions
+    later.json                    another one of the same settings, slower
     bin/rebind                    the program, for commands that are given as arguments
 """
 
@@ -51,7 +51,7 @@ def furnish(folder: Path) -> None:
     imported = rebind("checkpoint", "import", "kubelet_internal_checkpoint", "--node", "n0")
     assert imported.code == 0, imported.stderr
     (folder / "rebind-run" / "n0" / "device-plugins").mkdir(parents=True)
-    for name, slower in (("example-run.json", 1.0), ("second-run.json", 1.3)):
+    for name, slower in (("run.json", 1.0), ("later.json", 1.3)):
         (folder / name).write_text(example_run(slower))
     put_program(folder / "bin")
 

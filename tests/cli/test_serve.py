@@ -349,6 +349,24 @@ def test_a_plugin_is_started_on_a_node_by_name_where_there_are_several(server: P
         assert refused.stderr.startswith(f"error: {reason}; see `rebind plugin "), words
 
 
+def test_the_help_says_that_no_recording_is_made_of_an_api_server(folder: Path) -> None:
+    (folder / "config").touch()
+    recording = ("--record", str(folder / "run.jsonl"))
+    refused = [
+        option
+        for option in ("--api", "--api-server=http://127.0.0.1:9", f"--kubeconfig={folder}/config")
+        if "--record cannot be used with" in rebind("serve", *recording, option).stderr
+    ]
+    text = " ".join(rebind("serve", "--help").stdout.split())
+
+    assert [option.partition("=")[0] for option in refused] == [
+        "--api",
+        "--api-server",
+        "--kubeconfig",
+    ]
+    assert "not together with --api, --api-server or --kubeconfig" in text
+
+
 def test_a_recording_is_never_written_over(folder: Path) -> None:
     there = folder / "run.jsonl"
     there.write_text("mine")

@@ -169,10 +169,10 @@ def run_profile(  # noqa: PLR0913 - one for each option
 @bench.command(
     "report",
     epilog=example(
-        "rebind bench report example-run.json --out report.html",
-        "rebind bench report example-run.json -o table",
-        "rebind bench report example-run.json second-run.json -o csv",
-        "rebind bench report example-run.json -o csv --over-time",
+        "rebind bench report run.json --out report.html",
+        "rebind bench report run.json -o table",
+        "rebind bench report run.json later.json -o csv",
+        "rebind bench report run.json -o csv --over-time",
     ),
 )
 @click.argument("runs", type=_FILE, nargs=-1, required=True, metavar="RUN...")
@@ -220,8 +220,8 @@ def report(*, runs: tuple[Path, ...], output: str, out: Path | None, over_time: 
 @bench.command(
     "compare",
     epilog=example(
-        "rebind bench compare example-run.json second-run.json",
-        "rebind bench compare example-run.json second-run.json -o wide",
+        "rebind bench compare run.json later.json",
+        "rebind bench compare run.json later.json -o wide",
     ),
 )
 @click.argument("first", type=_FILE, metavar="A")

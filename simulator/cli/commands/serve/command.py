@@ -146,7 +146,8 @@ def _topology_options(command: Callable[..., None]) -> Callable[..., None]:
     "--record",
     type=FileName(path_type=Path),
     metavar="FILE",
-    help="Write all that happens to a new file, which `rebind replay` replays in virtual time.",
+    help="Write all that happens to a new file, which `rebind replay` replays in virtual time; not "
+    "together with --api, --api-server or --kubeconfig.",
 )
 @click.option(
     "--socket-mode",
@@ -198,7 +199,8 @@ def serve(  # noqa: PLR0913 - click hands over every option
     simulated, and everything that a device manager does is real.
 
     When it is ready it says so on stderr. Pods and bindings are there again when it is started anew
-    in the same directory, also after kill -9, as after a restart of the kubelets.
+    in the same directory, also after kill -9, as after a restart of the kubelets; the plugins of
+    `rebind plugin start` are to be started again.
 
     With --api, --api-server or --kubeconfig the pods are those of an API server: the nodes register
     there, follow their pods and write statuses, events and device bindings; `rebind apply`, `get`,
