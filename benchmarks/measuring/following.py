@@ -229,9 +229,8 @@ class Follower:
         del self._followed[record.pod]
 
     def _reach(self, followed: Followed, measure: Measure) -> None:
-        if followed.has_failed:
-            return
-        if measure in followed.awaited and followed.window is not None:
+        awaits = measure in followed.awaited and not followed.has_failed
+        if awaits and followed.window is not None:
             followed.window.reached(followed, measure, self._now_ns())
 
     def _fail(self, followed: Followed) -> None:

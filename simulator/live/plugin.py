@@ -12,9 +12,7 @@ from typing import Final
 from plugins.conduct import Conduct, Pace, Place
 from plugins.model import DevicePlugin
 from plugins.serving import PluginServer
-from simulator.core.calls import (
-    PluginCall,
-)
+from simulator.core.calls import PluginCall
 from simulator.core.devices import Device
 from simulator.core.instants import HOUR, MILLISECOND, Duration
 from simulator.engine.call_counts import CallCounts
